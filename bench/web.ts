@@ -8,7 +8,9 @@ import { fileHeader } from '../src/schema/pcap-file.ts';
 import { median, type Row, request } from './measure.ts';
 import { type Running, startPatchbay } from './server.ts';
 
-const big = { nodes: 1000, links: 1500 };
+/** Nodes of the big project; links are half as many again. */
+const bigNodes = Number(process.env.BENCH_WEB_NODES ?? 1000);
+const big = { nodes: bigNodes, links: bigNodes * 1.5 };
 const small = { nodes: 20, links: 30 };
 const columns = 40;
 /** Distance of the second kind of links, in nodes. */
@@ -59,13 +61,7 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
     await page.keyboard.press('f');
     figures.push({
       openMs: median(openMs),
-      pan: await framesDuring(page, (turn) => page.mouse.move(640 + 200 * Math.sin(turn / 12), 400 + 90 * Math.cos(turn / 9)), {
-        before: async () => {
-          await page.mouse.move(640, 400);
-          await page.mouse.down({ button: 'middle' });
-        },
-        after: () => page.mouse.up({ button: 'middle' }),
-      }),
+      pan: await panning(page),
       zoom: await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 40 < 20 ? -30 : 30), {
         before: async () => {
           await page.mouse.move(640, 400);
@@ -74,6 +70,8 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
         after: () => page.keyboard.up('Control'),
       }),
       drag: await dragging(page),
+      dragAll: await dragging(page, { all: true }),
+      panNear: await page.keyboard.press('0').then(() => panning(page)),
     });
   }
   const [ours, baseline] = figures;
@@ -83,8 +81,10 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
   return [
     { what: what('opening until all links are drawn, ms'), ours: ours.openMs, baseline: baseline.openMs, against },
     { what: what('frames/s while panning'), ours: ours.pan, baseline: baseline.pan, against },
+    { what: what('frames/s while panning at 100 %'), ours: ours.panNear, baseline: baseline.panNear, against },
     { what: what('frames/s while zooming'), ours: ours.zoom, baseline: baseline.zoom, against },
     { what: what(`frames/s while dragging ${dragged} nodes`), ours: ours.drag, baseline: baseline.drag, against },
+    { what: what('frames/s while dragging all'), ours: ours.dragAll, baseline: baseline.dragAll, against },
   ];
 }
 
@@ -98,20 +98,33 @@ interface Box {
   readonly height: number;
 }
 
-/** Frames per second while the first nodes are dragged, or all if there are less. */
-async function dragging(page: Page): Promise<number> {
+async function panning(page: Page): Promise<number> {
+  return framesDuring(page, (turn) => page.mouse.move(640 + 200 * Math.sin(turn / 12), 400 + 90 * Math.cos(turn / 9)), {
+    before: async () => {
+      await page.mouse.move(640, 400);
+      await page.mouse.down({ button: 'middle' });
+    },
+    after: () => page.mouse.up({ button: 'middle' }),
+  });
+}
+
+/** Frames per second while the first nodes are dragged, or all if there are less or `all` is wanted. */
+async function dragging(page: Page, { all = false } = {}): Promise<number> {
   await page.keyboard.press('f');
   await page.keyboard.press('Escape');
   const nodes = page.locator('.node .symbol');
-  const places = await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as Box));
+  const places = await nodes.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().toJSON() as Box));
   // Nodes in the first rows of the grid: a box around those of a square of ten by ten.
   const [first, ...others] = places;
   const corner = others.findLast((_, place) => (place + 1) % columns < square && place + 1 < columns * square);
   if (!first || !corner) throw new Error('no nodes are drawn');
-  await page.mouse.move(first.left - 4, first.top - 4);
-  await page.mouse.down();
-  await page.mouse.move(corner.right + 4, corner.bottom + 4, { steps: 4 });
-  await page.mouse.up();
+  if (all) await page.keyboard.press('Control+a');
+  else {
+    await page.mouse.move(first.left - 4, first.top - 4);
+    await page.mouse.down();
+    await page.mouse.move(corner.right + 4, corner.bottom + 4, { steps: 4 });
+    await page.mouse.up();
+  }
   const [left, top] = [first.left + first.width / 2, first.top + first.height / 2];
   return framesDuring(page, (turn) => page.mouse.move(left + 60 + 40 * Math.sin(turn / 10), top + 60 + 30 * Math.cos(turn / 8)), {
     before: async () => {
@@ -141,14 +154,15 @@ interface Around {
   readonly after?: () => Promise<void>;
 }
 
-/** Runs in the page. */
-const countFrames = `
-  window.counter = { frames: 0 };
+/** Runs in the page. An earlier count ends. */
+const countFrames = `{
+  const counter = { frames: 0 };
+  window.counter = counter;
   requestAnimationFrame(function next() {
-    window.counter.frames += 1;
-    requestAnimationFrame(next);
+    counter.frames += 1;
+    if (window.counter === counter) requestAnimationFrame(next);
   });
-`;
+}`;
 
 /** Frames per second that the page draws while an action repeats. */
 async function framesDuring(page: Page, act: (turn: number) => Promise<void>, { before, after }: Around): Promise<number> {

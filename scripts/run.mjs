@@ -87,7 +87,7 @@ async function setUp({ packages, production, page, prepare }) {
   await allOf([modules, installed, made]);
 }
 
-/** Waits for all, so that nothing goes on behind an error. @throws the first error */
+/** Waits for all, so that nothing continues behind an error. @throws the first error */
 async function allOf(works) {
   const outcomes = await Promise.allSettled(works);
   const failed = outcomes.find(({ status }) => status === 'rejected');

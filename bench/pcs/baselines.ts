@@ -1,7 +1,8 @@
-/** Measures namespaces and bridges of the kernel in place of PCs and switches in the fabric. */
+/** Measures namespaces and bridges of the kernel in place of PCs and switches in the fabric, by ip(8) and by Mininet. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { forEachBounded } from '../../src/lib/bounded.ts';
 import { addressOf, neighbourOf, pcsOfGroup, pingsAtOnce } from './lab.ts';
@@ -10,10 +11,29 @@ const run = promisify(execFile);
 
 type BaselineRow = [what: string, seconds: number];
 
-/** Empty where root, ip(8) or ping(8) is missing. */
+/** Python of Debian, whose package mininet it has. */
+const python = '/usr/bin/python3';
+const mininetFile = '/usr/lib/python3/dist-packages/mininet/net.py';
+const mininetLimitMs = 1_800_000;
+
+/** Empty where root, ip(8) or ping(8) is missing; without Mininet where Debian's packages mininet and bridge-utils are. */
 export async function measureBaselines(groups: number): Promise<BaselineRow[]> {
   if (process.getuid?.() !== 0 || !(await isThere('/usr/bin/ping', '/bin/ping'))) return [];
-  return measureNamespaces(groups);
+  const rows = await measureNamespaces(groups);
+  return (await isThere(mininetFile)) ? [...rows, ...(await measureMininet(groups))] : rows;
+}
+
+/** Mininet's hosts and Linux bridges, joined and addressed in the same way. */
+async function measureMininet(groups: number): Promise<BaselineRow[]> {
+  const words = [path.join(import.meta.dirname, 'mininet_lab.py'), String(groups), String(pcsOfGroup)];
+  const { stdout } = await run(python, words, { timeout: mininetLimitMs });
+  const { made, started, pinged, lost } = JSON.parse(stdout) as Record<string, number>;
+  const what = `baseline: ${groups * pcsOfGroup} hosts and ${groups} bridges of Mininet`;
+  return [
+    [`${what}: made, s`, made ?? Number.NaN],
+    [`${what}: started, s`, started ?? Number.NaN],
+    [`${what}: pinged, of which ${lost} were lost, s`, pinged ?? Number.NaN],
+  ];
 }
 
 /** Measures as many namespaces, veth pairs and bridges by ip(8), and as many pings by ping(8). */
