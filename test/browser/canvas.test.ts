@@ -35,7 +35,7 @@ describe('the canvas', () => {
 
   it('shows who else is here and what they have selected; a name can be set', async () => {
     const header = (tab: typeof first) => tab.page.getByRole('list', { name: 'Others who have this project open' });
-    await header(first).getByText('Guest 2', { exact: true }).waitFor({ state: 'attached' });
+    await header(first).getByText('Follow Guest 2', { exact: true }).waitFor({ state: 'attached' });
     const places = () =>
       page.locator('svg.canvas, .top-bar .button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
     const before = await places();
@@ -50,7 +50,7 @@ describe('the canvas', () => {
     await outlines.getByText('AL').waitFor();
     // A longer name is cut, and not in the middle of a character: the server would end the connection.
     await header(first)
-      .getByText(`Ada Lovelace ${'😀'.repeat(13)}`, { exact: true })
+      .getByText(`Follow Ada Lovelace ${'😀'.repeat(13)}`, { exact: true })
       .waitFor({ state: 'attached' });
     await picture(page, 'presence');
     await picture(second.page, 'presence-dark');
@@ -58,10 +58,10 @@ describe('the canvas', () => {
     await outlines.waitFor({ state: 'detached' });
     // A third user enters and leaves.
     const third = await openTab(address);
-    await header(first).getByText('Guest 3', { exact: true }).waitFor({ state: 'attached' });
+    await header(first).getByText('Follow Guest 3', { exact: true }).waitFor({ state: 'attached' });
     assert.deepEqual(await places(), before, 'nothing moves when a user enters');
     await third.close();
-    await header(first).getByText('Guest 3', { exact: true }).waitFor({ state: 'detached' });
+    await header(first).getByText('Follow Guest 3', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('moves its picture during a gesture, and draws it again after a pause or when the gesture leads too far', async () => {

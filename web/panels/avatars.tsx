@@ -50,12 +50,11 @@ function OtherAvatar({ session }: { readonly session: PresenceSession }) {
       class="avatar other"
       style={{ '--session': colourOf(session) }}
       title={label}
-      aria-label={texts.actions.follow(name)}
       aria-pressed={isFollowed}
       onClick={toggle}
     >
       <span aria-hidden="true">{initialsOf(session)}</span>
-      <span class="unseen">{name}</span>
+      <span class="unseen">{texts.actions.follow(name)}</span>
     </button>
   );
 }
