@@ -176,6 +176,17 @@ describe('a machine that is silent', () => {
     }
     assert.deepEqual(decideFindings(lab({ nodes: [node('VM', { isMachine: true })] })), []);
   });
+
+  it('is found in linear time among 20,000 of them', { timeout: 10_000 }, () => {
+    const count = 20_000;
+    const nodes = Array.from({ length: count }, (_, index) => node(`M${index}`, { isMachine: true }));
+    const mute = record({ received: [0, 5], delivered: [5, 20] });
+    const links = nodes.map(({ id }, index) => link(`L${index}`, id, `X${index}`, index === 7 ? { record: mute } : {}));
+    assert.deepEqual(
+      decideFindings(lab({ nodes, links })).map((finding) => finding.kind === 'silent' && finding.nodeId),
+      ['M7'],
+    );
+  });
 });
 
 describe('storms and images', () => {

@@ -82,7 +82,7 @@ export function decideFindings(lab: InspectedLab): LabFinding[] {
     ...lackedImages(lab.nodes),
     ...ofSegments(lab, carrying),
     ...carrying.flatMap((link) => oneWayOf(link, lab.nowMs)),
-    ...lab.nodes.flatMap((node) => silenceOf(node, carrying, lab.nowMs)),
+    ...silentMachines(lab.nodes, carrying, lab.nowMs),
   ];
 }
 
@@ -167,13 +167,24 @@ function isCertain(type: string, [chance]: readonly (number | string)[]): boolea
   return type !== 'burst_loss';
 }
 
-/** A machine that was sent frames, and has sent none since it came up. */
-function silenceOf({ id, isStarted, isMachine }: InspectedNode, links: readonly InspectedLink[], nowMs: number): LabFinding[] {
-  if (!isStarted || !isMachine) return [];
-  const own = links.flatMap(({ ends, record }) => {
-    const end = ends.findIndex(({ node }) => node === id);
-    return record && end >= 0 ? [{ record, end: end as 0 | 1 }] : [];
-  });
+/** The record of a link, as one of its ends sees it. */
+interface RecordAt {
+  readonly record: LinkRecord;
+  readonly end: 0 | 1;
+}
+
+/** Machines that were sent frames, and have sent none since they came up. */
+function silentMachines(nodes: readonly InspectedNode[], links: readonly InspectedLink[], nowMs: number): LabFinding[] {
+  const machines = new Map(
+    nodes.flatMap(({ id, isStarted, isMachine }) => (isStarted && isMachine ? [[id, [] as RecordAt[]]] : [])),
+  );
+  if (machines.size === 0) return [];
+  for (const { ends, record } of links)
+    for (const end of [0, 1] as const) if (record) machines.get(ends[end].node)?.push({ record, end });
+  return Array.from(machines).flatMap(([id, own]) => silenceOf(id, own, nowMs));
+}
+
+function silenceOf(id: string, own: readonly RecordAt[], nowMs: number): LabFinding[] {
   const received = own.reduce((sum, { record, end }) => sum + record.delivered[end === 0 ? 1 : 0], 0);
   const upMs = Math.min(...own.map(({ record }) => nowMs - record.upSinceMs));
   const isSilent = own.length > 0 && own.every(({ record, end }) => record.received[end] === 0);

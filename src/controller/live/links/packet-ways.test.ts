@@ -119,6 +119,14 @@ describe('links between two places', () => {
     assert.deepEqual(linksBetween(links, 'A', 'Z'), []);
     assert.deepEqual(linksBetween([], 'A', 'B'), []);
   });
+
+  it('takes linear time: a long chain behind the two, in any order', { timeout: 10_000 }, () => {
+    const chain = Array.from({ length: 30_000 }, (_, at) => ({ linkId: `${at}`, places: [`${at}`, `${at + 1}`] as const }));
+    for (const links of [chain, chain.toReversed()]) {
+      assert.deepEqual(linksBetween(links, '0', '1'), ['0']);
+      assert.equal(linksBetween(links, '0', '30000').length, chain.length);
+    }
+  });
 });
 
 describe('a traced packet', () => {

@@ -203,22 +203,38 @@ interface JoinedPlaces {
   readonly places: readonly [string, string];
 }
 
-/** The links that may lie on a way between two places: without dead ends, and what the places are not joined to. */
+/** The links that may lie on a way between two places: without dead ends, and what the places are not joined to. Takes linear time. */
 export function linksBetween(links: readonly JoinedPlaces[], from: string, to: string): string[] {
-  let left = links.filter(({ places: [one, other] }) => one !== other);
-  for (let before = -1; before !== left.length; ) {
-    before = left.length;
-    const counts = new Map<string, number>([
-      [from, 2],
-      [to, 2],
-    ]);
-    for (const { places } of left) for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
-    left = left.filter(({ places }) => places.every((place) => (counts.get(place) ?? 0) > 1));
+  const joined = new Map<string, Set<JoinedPlaces>>();
+  for (const link of links) {
+    const [one, other] = link.places;
+    if (one === other) continue;
+    for (const place of link.places) joined.set(place, (joined.get(place) ?? new Set()).add(link));
   }
+  removeDeadEnds(joined, new Set([from, to]));
+  const found = new Set<JoinedPlaces>();
   const reached = new Set([from]);
-  for (let before = 0; before !== reached.size; ) {
-    before = reached.size;
-    for (const { places } of left) if (places.some((place) => reached.has(place))) for (const place of places) reached.add(place);
+  // The places that are added are visited in their turn.
+  for (const place of reached) {
+    for (const link of joined.get(place) ?? []) {
+      found.add(link);
+      for (const next of link.places) reached.add(next);
+    }
   }
-  return reached.has(to) ? left.filter(({ places: [one] }) => reached.has(one)).map(({ linkId }) => linkId) : [];
+  return reached.has(to) ? links.filter((link) => found.has(link)).map(({ linkId }) => linkId) : [];
+}
+
+/** Only the neighbour of a dead end may be the next one. */
+function removeDeadEnds(joined: ReadonlyMap<string, Set<JoinedPlaces>>, kept: ReadonlySet<string>): void {
+  const doubtful = [...joined.keys()];
+  for (let place = doubtful.pop(); place !== undefined; place = doubtful.pop()) {
+    const own = joined.get(place);
+    const [link] = own ?? [];
+    if (!own || !link || own.size > 1 || kept.has(place)) continue;
+    own.clear();
+    const [one, other] = link.places;
+    const neighbour = one === place ? other : one;
+    joined.get(neighbour)?.delete(link);
+    doubtful.push(neighbour);
+  }
 }
