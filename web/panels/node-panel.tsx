@@ -4,6 +4,7 @@ import { problemIn } from '../../src/schema/problem-marks.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
+import { tracePacket } from '../actions/trace.ts';
 import { configFiles } from '../dialogs/config-paths.ts';
 import { renameNode } from '../scene/rename-node.ts';
 import { portsOf } from '../scene/wiring.ts';
@@ -50,7 +51,8 @@ export function NodePanel({ node }: NodeProps) {
       {findingsFor(app, node)}
       <div class="button-grid">
         {actionsAt('node')
-          .filter(({ group, id }) => group === 'nodes' && !impossible.includes(id))
+          // A trace needs a second node.
+          .filter(({ group, id }) => group === 'nodes' && id !== tracePacket.id && !impossible.includes(id))
           .map((action) => (
             <ActionButton key={action.id} action={action} withLabel kind="plain" />
           ))}
