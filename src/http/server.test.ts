@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { request as httpRequest, WebSocket } from 'undici';
@@ -223,6 +224,28 @@ describe('HTTP server', () => {
     assert.equal(String(large.json?.text).length, 3_000_000);
     assert.equal(large.route, '/v2/files/{path:.+}');
   });
+
+  for (const [wish, ending] of [
+    ['keep-alive', 'and the connection is kept'],
+    ['close', 'and then ends the connection'],
+  ] as const) {
+    it(`lets a client send the rest of a body that it has refused, ${ending}`, { timeout: 20_000 }, async () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      const lines = ['POST /v2/things HTTP/1.1', 'Host: 127.0.0.1', `Connection: ${wish}`, 'Content-Length: 2000000'];
+      socket.write(`${lines.join('\r\n')}\r\n\r\n${'x'.repeat(100_000)}`);
+      const [first] = await once(socket, 'data');
+      assert.match(String(first), /^HTTP\/1\.1 413 /);
+      for (let part = 0; part < 19; part++) {
+        await pause(20);
+        await new Promise<void>((resolve, reject) =>
+          socket.write('x'.repeat(100_000), (error) => (error ? reject(error) : resolve())),
+        );
+      }
+      if (wish === 'close') return void assert.equal(await text(socket), '');
+      socket.write('GET /v2/things/1 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+      assert.match(await text(socket), /^HTTP\/1\.1 200 /);
+    });
+  }
 
   it('turns faults and bugs into answers, and keeps causes to itself', async () => {
     const known = await ask('GET', '/v2/fails');

@@ -1,5 +1,5 @@
 /** Runs the HTTP server: turns bytes into calls of routes, and results into bytes. Only this folder knows Fastify. */
-import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import fastify, {
@@ -233,12 +233,24 @@ function endRefusedUpgrades(app: FastifyInstance): void {
  * connection reset it, and the client could lose the answer.
  */
 function lingerAfterEarlyAnswers(app: FastifyInstance): void {
+  const closing = new WeakSet<IncomingMessage>();
+  app.addHook('onSend', async ({ raw, headers }, reply) => {
+    if (raw.complete || headers.upgrade !== undefined) return;
+    // Fastify, or the client, wants the connection to end: Node would end it with the answer, before the delay.
+    reply.removeHeader('connection');
+    if (!reply.raw.shouldKeepAlive) closing.add(raw);
+    reply.raw.shouldKeepAlive = true;
+  });
   app.addHook('onResponse', async ({ raw }) => {
-    if (raw.complete || raw.socket.destroyed) return;
+    const { socket } = raw;
+    if (raw.complete || socket.destroyed) return;
     const timer = setTimeout(() => {
-      if (!raw.complete) raw.socket.destroy();
+      if (!raw.complete) socket.destroy();
     }, lingerMs).unref();
-    raw.once('end', () => clearTimeout(timer));
+    raw.once('end', () => {
+      clearTimeout(timer);
+      if (closing.has(raw)) socket.destroySoon();
+    });
     raw.resume();
   });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { expectFault, type Reply } from '../support/raw-http.ts';
+import { expectFault } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
 import { withFixture, worldOf } from './fixture.ts';
 import { fill } from './json-route.ts';
@@ -85,31 +85,19 @@ describe('bodies of 10 MB', () => {
   const large = Buffer.from(JSON.stringify({ name: 'x'.repeat(10_000_000) }));
   for (const line of lines) {
     test(`${line}: 413`, async () => {
-      const reply = await sendLarge(target(line), large);
-      if (reply) expectFault(reply, 413);
+      expectFault(await bench.client.send(target(line), { raw: large }), 413);
     });
   }
   test('in chunks, without a length: 413', async () => {
     const head = 'POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
-    // A client whose upload is cut off may miss the response.
-    assert.match(await talk(head + chunk.repeat(160)), /^HTTP\/1\.1 413 |^$/);
-    assert.match(await talk(head + chunk.repeat(18)), /^HTTP\/1\.1 413 |^$/);
+    assert.match(await talk(head + chunk.repeat(160)), /^HTTP\/1\.1 413 /);
+    assert.match(await talk(head + chunk.repeat(18)), /^HTTP\/1\.1 413 /);
     await bench.client.get('/v2/version');
   });
 });
 
 /** A server that answers before it has read the whole body may reset the connection; a lost response is no defect then. */
-async function sendLarge(line: string, raw: Buffer): Promise<Reply | undefined> {
-  try {
-    return await bench.client.send(line, { raw });
-  } catch (error) {
-    assert.match((error as Error).message, /EPIPE|ECONNRESET|socket hang up/);
-    assert.equal((await bench.client.get<{ local: boolean }>('/v2/version')).local, true);
-    return undefined;
-  }
-}
-
 describe('very long names', () => {
   const long = 'n'.repeat(100_000);
   const bodies: [string, Record<string, unknown>][] = [
