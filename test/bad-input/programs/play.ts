@@ -321,7 +321,9 @@ export class Player {
 
   #mayDiffer(project: string, key: string, value: string): boolean {
     if (!key.endsWith('capturing')) return false;
-    return this.#rewired.has(project) ? value !== '' : value === 'false' && this.#stopped.has(project);
+    // A full disk ends a capture at the next frame.
+    const mayHaveEnded = this.#stopped.has(project) || this.#fills > 0;
+    return this.#rewired.has(project) ? value !== '' : value === 'false' && mayHaveEnded;
   }
 }
 
