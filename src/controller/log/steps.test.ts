@@ -61,6 +61,24 @@ it('has the step that changed a thing last above one that changed it meanwhile, 
   assert.deepEqual(ids([...records, record(6, 1, 'link.deleted', 'e')]), { undo: [2, 1, 3, 5], redo: [] });
 });
 
+it('is read in linear time where two large steps ran side by side', () => {
+  const count = 1_000;
+  let reads = 0;
+  const recordOf = (seq: number, step: number, id: string) => ({
+    ...{ seq, at: '', by: null, step, action: 'link.deleted', was: null },
+    get event() {
+      reads += 1;
+      return { link_id: id };
+    },
+  });
+  const records = Array.from({ length: count }, (_, at) => [
+    recordOf(2 * at + 1, 1, `one ${at}`),
+    recordOf(2 * at + 2, 2, `other ${at}`),
+  ]).flat() as unknown as LogRecord[];
+  assert.deepEqual(ids(records), { undo: [1, 2], redo: [] });
+  assert.ok(reads <= 10 * records.length, `${reads} reads of ${records.length} records`);
+});
+
 describe('the history that is kept', () => {
   it('begins with a whole step', () => {
     const records = recordsOf([

@@ -65,27 +65,55 @@ function reachable(pile: Step[], kept: ReadonlySet<string>): Step[] {
  * a thing after another had changed it is above that one, as the last change is reverted first.
  */
 function group(records: readonly LogRecord[]): Step[] {
-  const steps: { readonly id: number; readonly records: LogRecord[] }[] = [];
-  const byId = new Map<number, (typeof steps)[number]>();
+  const steps: PlacedStep[] = [];
+  const byId = new Map<number, PlacedStep>();
+  let touched: Map<string, Set<PlacedStep>> | undefined;
   for (const record of records) {
     if (record.step === undefined) continue;
-    const step = record.step === record.seq ? { id: record.step, records: [] } : byId.get(record.step);
+    const isFirst = record.step === record.seq;
+    const step = isFirst ? { id: record.step, records: [], place: steps.length } : byId.get(record.step);
     if (!step) continue;
     step.records.push(record);
-    if (record.step === record.seq) {
+    if (isFirst) {
       byId.set(step.id, step);
       steps.push(step);
-    } else if (steps.at(-1) !== step) raise(steps, step, subjectOf(record)?.id);
+    }
+    const isTop = steps.at(-1) === step;
+    if (touched) note(touched, step, record);
+    // Steps side by side are rare: what each has touched is looked up from the first such step on.
+    else if (!isTop) touched = touchedBy(steps);
+    if (!isTop) raise(steps, step, touched?.get(subjectOf(record)?.id ?? ''));
   }
   return steps;
 }
 
-/** Puts a step above those that have changed the thing before. */
-function raise(steps: Step[], step: Step, id: string | undefined): void {
-  if (id === undefined) return;
-  const from = steps.lastIndexOf(step);
-  const to = steps.findLastIndex((other, at) => at > from && other.records.some((record) => subjectOf(record)?.id === id));
-  if (to > from) steps.splice(to, 0, ...steps.splice(from, 1));
+interface PlacedStep extends Step {
+  readonly records: LogRecord[];
+  /** Its index among the steps. */
+  place: number;
+}
+
+/** Collects by the ids of things which steps have changed them. */
+function touchedBy(steps: readonly PlacedStep[]): Map<string, Set<PlacedStep>> {
+  const touched = new Map<string, Set<PlacedStep>>();
+  for (const step of steps) for (const record of step.records) note(touched, step, record);
+  return touched;
+}
+
+function note(touched: Map<string, Set<PlacedStep>>, step: PlacedStep, record: LogRecord): void {
+  const id = subjectOf(record)?.id;
+  if (id !== undefined) touched.set(id, (touched.get(id) ?? new Set()).add(step));
+}
+
+/** Puts a step above those that have changed the thing before, `others`. */
+function raise(steps: PlacedStep[], step: PlacedStep, others: ReadonlySet<PlacedStep> | undefined): void {
+  const from = step.place;
+  let to = from;
+  for (const { place } of others ?? []) to = Math.max(to, place);
+  if (to === from) return;
+  steps.copyWithin(from, from + 1, to + 1);
+  steps[to] = step;
+  for (const [at, moved] of steps.slice(from, to + 1).entries()) moved.place = from + at;
 }
 
 /** Returns the node, link or drawing that a record changed; undefined for other changes. */
