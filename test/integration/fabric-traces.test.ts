@@ -40,6 +40,14 @@ describe('a trace', () => {
     assert.equal(await client.traces.read('trace'), null);
   });
 
+  it('notes frames behind each type of tag that a switch understands', async (context) => {
+    const bed = await startLink(context);
+    await bed.client.traces.start(specOf('trace'));
+    bed.a.send(...['8100', '88a8', '9100', '9200'].map((type, at) => echo(at, { tag: `${type}000a` })));
+    await bed.b.receive(4);
+    assert.equal((await noted(bed)).length, 8);
+  });
+
   it('notes only frames with an address that it is given', async (context) => {
     const bed = await startLink(context);
     await bed.client.traces.start(specOf('trace', ['0a000009']));

@@ -15,7 +15,7 @@ export interface TracedPacket {
   readonly echo: string;
 }
 
-const tags: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
+const tags: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
 const [arp, ipv4, ipv6] = [0x0806, 0x0800, 0x86dd];
 const [icmp, icmp6] = [1, 58];
 const ipv6HeaderBytes = 40;

@@ -7,7 +7,9 @@
 import type { LinkDirection } from '../../schema/filter.ts';
 import { WallClock } from '../captures/capture.ts';
 import { frameLength, headerBytes } from '../frames.ts';
+import { etherTypes } from '../pcs/packet.ts';
 import { type FrameTraceSpec, mostTraces, type TracedFrame } from '../protocol.ts';
+import { isTagType } from '../switches/vlan.ts';
 import type { Direction } from './direction.ts';
 
 /** Most frames of a trace. Later ones are not noted. */
@@ -15,9 +17,7 @@ const mostFrames = 4000;
 /** Bytes of a frame that are kept: the headers, and enough of a ping to tell it from others. */
 const keptBytes = 128;
 
-const tags: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
 const typeAt = 12;
-const [arp, ipv4, ipv6] = [0x0806, 0x0800, 0x86dd];
 const [icmp, icmp6] = [1, 58];
 
 /** Notes what becomes of the frames of a direction. */
@@ -121,9 +121,9 @@ function takeFor(traces: readonly { readonly trace: Trace; readonly label: strin
 /** Whether it is a frame of ARP, ICMP or ICMPv6, with any VLAN tags. */
 function isTraced(frame: Buffer): boolean {
   let at = typeAt;
-  while (at + 2 <= frame.length && tags.has(frame.readUInt16BE(at))) at += 4;
+  while (at + 2 <= frame.length && isTagType(frame.readUInt16BE(at))) at += 4;
   if (at + 2 > frame.length) return false;
   const type = frame.readUInt16BE(at);
-  if (type === ipv4) return frame[at + 2 + 9] === icmp;
-  return type === arp || (type === ipv6 && frame[at + 2 + 6] === icmp6);
+  if (type === etherTypes.ip4) return frame[at + 2 + 9] === icmp;
+  return type === etherTypes.arp || (type === etherTypes.ip6 && frame[at + 2 + 6] === icmp6);
 }

@@ -177,15 +177,26 @@ describe('a machine that is silent', () => {
     assert.deepEqual(decideFindings(lab({ nodes: [node('VM', { isMachine: true })] })), []);
   });
 
-  it('is found in linear time among 20,000 of them', { timeout: 10_000 }, () => {
-    const count = 20_000;
+  it('is found in linear time among many', () => {
+    const count = 1_000;
+    let reads = 0;
     const nodes = Array.from({ length: count }, (_, index) => node(`M${index}`, { isMachine: true }));
     const mute = record({ received: [0, 5], delivered: [5, 20] });
-    const links = nodes.map(({ id }, index) => link(`L${index}`, id, `X${index}`, index === 7 ? { record: mute } : {}));
+    const links = nodes.map(({ id }, index) => {
+      const { ends, ...rest } = link(`L${index}`, id, `X${index}`, index === 7 ? { record: mute } : {});
+      return {
+        ...rest,
+        get ends() {
+          reads += 1;
+          return ends;
+        },
+      };
+    });
     assert.deepEqual(
       decideFindings(lab({ nodes, links })).map((finding) => finding.kind === 'silent' && finding.nodeId),
       ['M7'],
     );
+    assert.ok(reads <= 10 * count, `${reads} reads of ${count} links`);
   });
 });
 

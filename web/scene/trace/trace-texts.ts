@@ -28,7 +28,6 @@ export const traceTexts = {
   again: 'Trace again',
   swap: 'Trace the other way',
   close: 'Close the trace',
-  cancel: 'Cancel',
   sends: (from: string) => `${from} sends a packet…`,
   waits: (from: string) => `Waiting for a ping of ${from}: type one at its console. It is followed when it leaves ${from}.`,
   address: (name: string) => `Address of ${name}`,

@@ -139,13 +139,17 @@ function isPc({ entry, compute }: OpenNode): boolean {
   return findKind(entry.node_type)?.inFabric === 'pc' && compute?.isStock === false;
 }
 
-function probe({ transport, route, request }: OpenNode, body: NodeProbe, signal?: AbortSignal): Promise<NodeProbeAnswer> {
-  return transport.call(`POST ${route}/probe`, { ...request, body, timeoutMs: 0, ...(signal && { signal }) });
+function probe(
+  { transport, route, request }: OpenNode,
+  body: NodeProbe,
+  { limitMs, signal }: { readonly limitMs: number; readonly signal?: AbortSignal },
+): Promise<NodeProbeAnswer> {
+  return transport.call(`POST ${route}/probe`, { ...request, body, timeoutMs: limitMs, ...(signal && { signal }) });
 }
 
 /** Reads the addresses of a PC, without prefixes. */
 async function addressesOf(pc: OpenNode): Promise<string[]> {
-  const { addresses = [] } = await probe(pc, { type: 'addresses' });
+  const { addresses = [] } = await probe(pc, { type: 'addresses' }, { limitMs: computeMs });
   return addresses.map((address) => address.replace(/\/.*$/, ''));
 }
 
@@ -163,7 +167,7 @@ async function pingOf(from: OpenNode, to: OpenNode, body: PacketTraceStart) {
   const address = theirs.find((one) => !/^fe80:/i.test(one)) ?? (body.address ? theirs[0] : undefined);
   if (address === undefined) throw fault('trace_no_address', { name: to.entry.name });
   const ping = { type: 'ping', to: address, count: 1, timeout_ms: answerMs } as const;
-  return { own, address, ping: (signal: AbortSignal) => probe(from, ping, signal) };
+  return { own, address, ping: (signal: AbortSignal) => probe(from, ping, { limitMs: answerMs + neighbourMs + spareMs, signal }) };
 }
 
 interface TracedPort {
