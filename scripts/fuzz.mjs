@@ -5,9 +5,9 @@
  * on real servers (`test/bad-input/programs/`), `bytes` feeds changed files and streams to parsers (`test/bad-input/bytes/`).
  * `npm test` does a shorter form, always with one seed.
  */
-import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { bundleProgram } from './bundle-program.mjs';
+import { handOver } from './setup-npm.mjs';
 import { runTests } from './test-runner.mjs';
 
 const kills = 110;
@@ -68,7 +68,8 @@ if (Object.hasOwn(seeded, chosen[0] ?? '')) {
   // A program of calls starts the server several times.
   if (chosen[0] === 'state') process.env.PATCHBAY_TEST_PROGRAM ??= await bundleProgram();
   const args = [seeded[chosen[0]], given, ...chosen.slice(1)];
-  process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
+  // It does not return: the hunt runs in this one's place, and is ended with it.
+  handOver(process.execPath, args, process.env);
 }
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {

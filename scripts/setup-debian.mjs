@@ -91,11 +91,11 @@ export async function installPackages(apt, names) {
   }
 }
 
-const words = ['install', '-y', '-q', '--no-install-recommends'];
+const installWords = ['install', '-y', '-q', '--no-install-recommends'];
 
 /** Returns apt's path. @throws Error with the one command for a user with root rights, or with the programs where there is no apt */
 export async function aptFor(names) {
-  const byHand = `apt-get update && apt-get ${[...words, ...names].filter((word) => word !== '-q').join(' ')}`;
+  const byHand = `apt-get update && apt-get ${[...installWords, ...names].filter((word) => word !== '-q').join(' ')}`;
   const apt = await findProgram('apt-get');
   if (apt === undefined) {
     throw new Error(`These programs are missing and this machine has no apt to install them: ${names.map((name) => programs[name] ?? name).join(', ')}.
@@ -118,11 +118,12 @@ async function installAll(apt, names) {
     names.filter((name) => slurm.has(name)),
     names.filter((name) => optional.has(name) && !slurm.has(name)),
   ];
-  if (required.length > 0) await runApt(apt, [...words, ...required], 'packages');
+  if (required.length > 0) await runApt(apt, [...installWords, ...required], 'packages');
   const failures = [];
   const keep = (error) => failures.push(error);
-  if (services.length > 0) await withoutServices(() => runApt(apt, [...words, ...services], 'packages with services')).catch(keep);
-  if (rest.length > 0) await runApt(apt, [...words, ...rest], 'optional packages').catch(keep);
+  if (services.length > 0)
+    await withoutServices(() => runApt(apt, [...installWords, ...services], 'packages with services')).catch(keep);
+  if (rest.length > 0) await runApt(apt, [...installWords, ...rest], 'optional packages').catch(keep);
   if (failures.length > 0) throw new Error(failures.map(({ message }) => message).join('\n'));
   const missing = await missingPackages(names);
   if (missing.length > 0) throw new Error(`apt-get succeeded, but these are still missing: ${missing.join(', ')}`);
