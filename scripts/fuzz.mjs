@@ -68,7 +68,7 @@ if (Object.hasOwn(seeded, chosen[0] ?? '')) {
   // A program of calls starts the server several times.
   if (chosen[0] === 'state') process.env.PATCHBAY_TEST_PROGRAM ??= await bundleProgram();
   const args = [seeded[chosen[0]], given, ...chosen.slice(1)];
-  // It does not return: the hunt runs in this one's place, and is ended with it.
+  // The hunt runs in place of this program, and is ended with it.
   handOver(process.execPath, args, process.env);
 }
 const rounds = Number(given);

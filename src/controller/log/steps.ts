@@ -89,7 +89,7 @@ function group(records: readonly LogRecord[]): Step[] {
 
 interface PlacedStep extends Step {
   readonly records: LogRecord[];
-  /** Its index among the steps. */
+  /** Index among the steps. */
   place: number;
 }
 
