@@ -137,9 +137,8 @@ describe('a first lab, in the browser', () => {
         nodes.map(({ status }) => status),
         Array.from({ length: count }, () => 'started'),
       );
-      await page.getByRole('button', { name: 'Notes', exact: true }).click();
       await page.getByRole('heading', { name: 'First steps' }).waitFor();
-      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Close the notes' }).click();
       await client.send(`DELETE ${path}`);
       await page.getByRole('link', { name: 'Projects' }).first().click();
       await page.getByRole('button', { name: 'Sample labs' }).first().waitFor();

@@ -140,11 +140,15 @@ describe('a shared project', () => {
     await start.click({ force: true });
     await page.getByText(`No entry with Node.PowerMgmt applies to /projects/${project.id}/nodes/start. Ask boss.`).waitFor();
     await look(page, 'refused');
-    for (const name of ['Notes', 'Activity', 'Snapshots', 'Captures']) {
+    for (const name of ['Activity', 'Snapshots', 'Captures']) {
       await toCanvas(page);
       await page.getByRole('button', { name, exact: true }).click();
       await page.locator('dialog[open]').waitFor();
     }
+    await toCanvas(page);
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    await page.getByLabel('Notes in Markdown').waitFor();
+    await page.getByRole('button', { name: 'Close the notes' }).click();
     await toCanvas(page);
     await page.getByRole('button', { name: 'Share the project' }).click();
     await page.getByText('You may not change who can see and change this project. Ask boss.').waitFor();

@@ -230,34 +230,39 @@ describe('the minimap of a large project', () => {
 
 describe('notes of the project', () => {
   const address = `${project.path}/files/README.txt`;
+  const pane = page.getByRole('complementary', { name: 'Notes' });
+  const open = () => page.getByRole('button', { name: 'Notes', exact: true }).click();
+  const close = () => pane.getByRole('button', { name: 'Close the notes' }).click();
 
   it('are the file that clients of GNS3 show, and lead to nodes', async () => {
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Notes' });
-    await dialog.getByLabel('Notes in Markdown').fill('# Lab\n\nBegin at [the switch](#S5).');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await open();
+    await pane.getByLabel('Notes in Markdown').fill('# Lab\n\nBegin at [the switch](#S5).');
+    await pane.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Notes saved').waitFor();
     assert.equal((await client.send(`GET ${address}`)).text(), '# Lab\n\nBegin at [the switch](#S5).');
-    await dialog.getByRole('button', { name: 'the switch' }).click();
+    await pane.getByRole('button', { name: 'the switch' }).click();
+    await page.locator('.node.selected[aria-label^="S5"]').waitFor();
+    await close();
     await page.locator('.inspector h2', { hasText: 'S5' }).waitFor();
   });
 
   it('of another user are not replaced without a question', async () => {
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Notes' });
-    await dialog.getByRole('button', { name: 'Edit' }).click();
-    await dialog.getByLabel('Notes in Markdown').fill('mine');
+    await open();
+    await pane.getByRole('button', { name: 'Edit' }).click();
+    await pane.getByLabel('Notes in Markdown').fill('mine');
     expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from('theirs') }), 201);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await pane.getByRole('button', { name: 'Save' }).click();
     const question = page.getByRole('dialog', { name: 'Replace the changes of another user?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     assert.equal((await client.send(`GET ${address}`)).text(), 'theirs');
-    // Nor is what was typed lost with the dialog.
+    // Nor is what was typed lost with the pane.
+    await close();
     await toCanvas(page);
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const field = dialog.getByLabel('Notes in Markdown');
+    await open();
+    const field = pane.getByLabel('Notes in Markdown');
     await waitFor(async () => (await field.inputValue()) === 'mine', { what: 'the unsaved notes' });
     await field.fill('theirs');
+    await close();
   });
 
   it('run no script and load nothing from other sites', async () => {
@@ -267,7 +272,7 @@ describe('notes of the project', () => {
       '[no node](#%E0%A4%A)',
     ].join('\n\n');
     expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(hostile) }), 201);
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    await open();
     const notes = page.locator('.markdown');
     await notes.getByText('<b>').first().waitFor();
     assert.equal(await notes.locator('script, img, iframe, b').count(), 0);
@@ -275,11 +280,12 @@ describe('notes of the project', () => {
       'https://other.example/y.png',
     ]);
     assert.equal(await page.evaluate('window.hurt'), undefined);
-    await toCanvas(page);
+    await close();
     // Nested deeper than the parser goes.
     expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(`${'> '.repeat(5_000)}${'['.repeat(5_000)}<b>`) }), 201);
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    await open();
     await notes.getByText('<b>').first().waitFor();
+    await close();
     assert.deepEqual(problems, []);
   });
 });

@@ -208,12 +208,16 @@ const ofCanvas: readonly View[] = [
     show: async (page) => {
       await button(page, 'Notes');
       const text =
-        '# Three sites\n\nThe hub is in **Berlin**, see [Core](#Core).\n\n| site | network |\n|---|---|\n| A | `10.0.1.0/24` |\n\n- [x] addresses\n- [ ] routing\n';
+        '# Three sites\n\nThe hub is in **Berlin**, see [Core](#Core).\n\n| site | network |\n|---|---|\n| A | `10.0.1.0/24` |\n\n- [x] addresses\n- [ ] routing\n\n```console PC1\nshow ip\n```\n\n```console PC2\nshow ip\n```\n\n`Core-Hub`\n';
       await page.getByLabel('Notes in Markdown').fill(text);
       await button(page, 'Preview');
       await page.getByRole('button', { name: 'Core', exact: true }).waitFor();
     },
-    ...modal,
+    part: '.notes-pane',
+    leave: async (page) => {
+      await button(page, 'Close the notes');
+      await page.locator('.notes-pane').waitFor({ state: 'detached' });
+    },
   },
   {
     name: 'activity',

@@ -72,13 +72,8 @@ export const projectActions: readonly Action[] = [
     group: 'project',
     icon: 'notes',
     enabled: inProject,
-    run: ({ app, project }) => {
-      if (!project) return;
-      showLazily(app, async () => {
-        const { NotesDialog } = await import('../dialogs/notes-dialog.tsx');
-        return (close) => <NotesDialog project={project} close={close} />;
-      });
-    },
+    on: ({ app }) => app.tools.sidePane.value === 'notes',
+    run: ({ app }) => app.tools.toggleSidePane('notes'),
   },
   {
     id: 'project-activity',

@@ -104,8 +104,8 @@ export const viewActions: readonly Action[] = [
     keys: ['Y'],
     places: ['canvas'],
     enabled: inProject,
-    on: ({ app }) => app.tools.labTextOpen.value,
-    run: ({ app }) => app.tools.toggleLabText(),
+    on: ({ app }) => app.tools.sidePane.value === 'lab-text',
+    run: ({ app }) => app.tools.toggleSidePane('lab-text'),
   },
   {
     id: 'time-line',

@@ -63,7 +63,7 @@ const labs = {
 
 export const sampleTexts = {
   title: 'Sample labs',
-  intro: 'One click makes a project and starts its nodes. Its notes say what to try.',
+  intro: 'One click makes a project and starts its nodes. Its notes beside the canvas guide through it.',
   needs: (what: string) => `Needs ${what}`,
   ready: 'Needs nothing else',
   create: 'Create',

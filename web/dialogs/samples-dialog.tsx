@@ -29,6 +29,7 @@ export function SamplesDialog({ close }: { readonly close: () => void }) {
       const projectId = await openSample(app, id, (now) => (progress.value = now));
       if (isClosed.current) return app.toasts.show('done', sampleTexts.made(sampleTexts.labs[id].title));
       close();
+      if (app.tools.sidePane.peek() !== 'notes') app.tools.toggleSidePane('notes');
       app.router.go(projectPath(projectId));
     } catch (error) {
       const { message } = error as Error;

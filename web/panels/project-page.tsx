@@ -1,4 +1,5 @@
 /** The view of one project: canvas in the middle, palette on the left, details on the right, consoles below. */
+import type { FunctionComponent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ActionButton, ActionMenu } from '../actions/action-button.tsx';
 import { actionsAt, getAction } from '../actions/actions.ts';
@@ -22,6 +23,7 @@ import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
 
 const loadLabText = async () => (await import('./lab-text/lab-text-pane.tsx')).LabTextPane;
+const loadNotes = async () => (await import('./notes/notes-pane.tsx')).NotesPane;
 const loadTimeLine = async () => (await import('./time-line/time-line.tsx')).TimeLine;
 const loadNotices = async () => {
   // The canvas and its panels come first.
@@ -73,10 +75,9 @@ export function ProjectPage() {
           )}
           <ConsoleArea />
         </div>
-        {tools.labTextOpen.value && (
-          <aside class="lab-text" aria-label={texts.actions.labText}>
-            <Lazy load={loadLabText} props={{}} />
-          </aside>
+        {tools.sidePane.value === 'lab-text' && <SidePane name="lab-text" label={texts.actions.labText} load={loadLabText} />}
+        {tools.sidePane.value === 'notes' && phase === 'opened' && (
+          <SidePane key={project.id} name="notes-pane" label={texts.actions.notes} load={loadNotes} />
         )}
         {tools.inspectorOpen.value && <Inspector />}
       </main>
@@ -97,6 +98,20 @@ function takeFiles(app: App, project: ProjectState, event: DragEvent): void {
     const { takeDroppedFiles } = await import('../catalog/dropped-files.tsx');
     await takeDroppedFiles(app, project, files, at);
   });
+}
+
+interface SidePaneProps {
+  readonly name: string;
+  readonly label: string;
+  readonly load: () => Promise<FunctionComponent>;
+}
+
+function SidePane({ name, label, load }: SidePaneProps) {
+  return (
+    <aside class={`side-pane ${name}`} aria-label={label}>
+      <Lazy load={load} props={{}} />
+    </aside>
+  );
 }
 
 function ProjectBar() {

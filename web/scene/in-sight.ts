@@ -10,7 +10,7 @@ import { sharedViewOf } from '../state/shared-view.ts';
 export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   const { viewport, tools } = useApp();
   // A panel that opens over the canvas does not resize it.
-  const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value} ${tools.labTextOpen.value}`;
+  const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value} ${tools.sidePane.value}`;
   useEffect(() => {
     // The picture's parent has the same box, which stays while a gesture moves the picture.
     const element = svg.current?.parentElement;

@@ -25,16 +25,20 @@ interface RefusedText {
   readonly reason: string;
 }
 
+/** Panes beside the canvas, of which one is open at a time. */
+const sidePanes = ['lab-text', 'notes'] as const;
+export type SidePane = (typeof sidePanes)[number];
+
 const select: Tool = { name: 'select' };
-const labTextKey = 'patchbay.lab-text';
+const sidePaneKey = 'patchbay.side-pane';
 const timeLineKey = 'patchbay.time-line';
 
 export class Tools {
   readonly tool = signal<Tool>(select);
   readonly paletteOpen = signal(matchMedia('(min-width: 900px)').matches);
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
-  /** The lab is shown as text beside the canvas. Kept in this tab, with what is typed. */
-  readonly labTextOpen = signal(sessionStorage.getItem(labTextKey) === 'open');
+  /** The open pane beside the canvas: the lab as text, or its notes. Kept in this tab, with what is typed there. */
+  readonly sidePane = signal(sidePanes.find((pane) => pane === sessionStorage.getItem(sidePaneKey)));
   /** The time line is shown at the foot of the canvas. Kept in the browser. */
   readonly timeLineOpen = signal(localStorage.getItem(timeLineKey) === 'open');
   /** Draws changes that are planned, or a snapshot that is looked at, over the canvas. */
@@ -50,26 +54,31 @@ export class Tools {
   /** Menu at a point of the window. */
   readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
 
-  /** The lab as text closed the details, which return after it. */
+  /** A pane beside the canvas closed the details, which return after it. */
   #tookInspector = false;
 
   constructor() {
-    effect(() => sessionStorage.setItem(labTextKey, this.labTextOpen.value ? 'open' : 'closed'));
+    effect(() => sessionStorage.setItem(sidePaneKey, this.sidePane.value ?? ''));
     effect(() => localStorage.setItem(timeLineKey, this.timeLineOpen.value ? 'open' : 'closed'));
+    if (this.sidePane.peek()) this.#makeRoom();
   }
 
-  /** Opens or closes the lab as text. In windows that are not wide, it takes the place of the details. */
-  toggleLabText(): void {
-    const isOpen = !this.labTextOpen.peek();
-    this.labTextOpen.value = isOpen;
-    if (isOpen && !matchMedia('(min-width: 1500px)').matches) {
-      this.#tookInspector = this.inspectorOpen.peek();
-      this.inspectorOpen.value = false;
-      if (!matchMedia('(min-width: 900px)').matches) this.paletteOpen.value = false;
-    } else if (!isOpen && this.#tookInspector) {
+  /** Opens or closes a pane beside the canvas. In windows that are not wide, it takes the place of the details. */
+  toggleSidePane(pane: SidePane): void {
+    const isOpen = this.sidePane.peek() !== pane;
+    this.sidePane.value = isOpen ? pane : undefined;
+    if (isOpen) this.#makeRoom();
+    else if (this.#tookInspector) {
       this.#tookInspector = false;
       this.inspectorOpen.value = true;
     }
+  }
+
+  #makeRoom(): void {
+    if (matchMedia('(min-width: 1500px)').matches) return;
+    this.#tookInspector ||= this.inspectorOpen.peek();
+    this.inspectorOpen.value = false;
+    if (!matchMedia('(min-width: 900px)').matches) this.paletteOpen.value = false;
   }
 
   /** Returns to the pointer tool. */

@@ -4,7 +4,7 @@
 const regions = [
   '.canvas',
   '.time-line .axis',
-  '.lab-text',
+  '.side-pane',
   '.inspector',
   '.consoles .pane.current',
   '.palette',

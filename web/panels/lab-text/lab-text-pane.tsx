@@ -18,6 +18,7 @@ import { LabEditor } from './lab-editor.ts';
 import { LabSession } from './lab-session.ts';
 import '../../dialogs/lab.css';
 import '../../style/ghosts.css';
+import '../../style/side-pane.css';
 import './lab-text.css';
 
 export function LabTextPane() {
@@ -160,7 +161,7 @@ function Head({ session }: { readonly session: LabSession }) {
       <h2>{texts.actions.labText}</h2>
       <Button icon="copy" kind="quiet" label={words.copy} onClick={copy} />
       <Button icon="download" kind="quiet" label={words.download} onClick={download} />
-      <Button icon="close" kind="quiet" label={words.close} onClick={() => tools.toggleLabText()} />
+      <Button icon="close" kind="quiet" label={words.close} onClick={() => tools.toggleSidePane('lab-text')} />
     </div>
   );
 }

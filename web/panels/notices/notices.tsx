@@ -3,9 +3,9 @@ import './notices.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { LinkEnd } from '../../../src/schema/link.ts';
-import { around, centreOf, nodeBox } from '../../geometry/geometry.ts';
 import { endNames } from '../../scene/link-view.tsx';
 import { portName } from '../../scene/port-name.ts';
+import { showItems } from '../../scene/show-items.ts';
 import { type App, useApp, useProject } from '../../state/app.ts';
 import { openConsole } from '../../state/open-console.ts';
 import type { ProjectState } from '../../state/project.ts';
@@ -62,22 +62,10 @@ function NoticeLine({ line: { ids, fix, dismiss }, children }: { readonly line: 
       <Notice level="warning" close={dismiss}>
         {children}
       </Notice>
-      <Button onClick={() => show(app, project, ids)}>{texts.show}</Button>
+      <Button onClick={() => showItems(app, project, ids)}>{texts.show}</Button>
       {fix && <Button onClick={fix.run}>{fix.label}</Button>}
     </div>
   );
-}
-
-function show({ viewport }: App, project: ProjectState, ids: readonly string[]): void {
-  project.selection.set(ids);
-  const ofLink = (id: string) => project.links.peek(id)?.nodes.map(({ node_id }) => node_id) ?? [id];
-  const box = around(
-    ids
-      .flatMap(ofLink)
-      .flatMap((id) => project.nodes.peek(id) ?? [])
-      .map(nodeBox),
-  );
-  if (box) viewport.centreOn(centreOf(box));
 }
 
 function lineOf(finding: LabFinding, app: App, project: ProjectState): Pick<Line, 'text' | 'ids' | 'fix'> {

@@ -52,7 +52,7 @@ function SnapshotCard({ event: { snapshot }, actions: { outlines, isBusy, restor
   const isDrawn = plan !== undefined && plan.picture.nodes.length > 0;
   useEffect(() => {
     // The lab as text draws its own plan there.
-    if (!plan || tools.labTextOpen.peek()) return undefined;
+    if (!plan || tools.sidePane.peek() === 'lab-text') return undefined;
     const ghosts = () => <PlanGhosts plan={planOnCanvas(plan)} />;
     tools.ghosts.value = ghosts;
     return () => {

@@ -1,16 +1,18 @@
-/** The notes of the project: `README.txt` in its folder, which GNS3's clients show, too. */
+/** The notes of the project beside the canvas: `README.txt` in its folder, which GNS3's clients show, too. */
+import '../../style/side-pane.css';
 import './notes.css';
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { ApiError } from '../api.ts';
-import { type App, useApp } from '../state/app.ts';
-import type { ProjectState } from '../state/project.ts';
-import { texts } from '../texts.ts';
-import { ask } from '../ui/ask.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { noText, textOf } from './config-files.ts';
-import { withLineEnds } from './line-ends.ts';
+import { useEffect, useMemo } from 'preact/hooks';
+import { ApiError } from '../../api.ts';
+import { noText, textOf } from '../../dialogs/config-files.ts';
+import { withLineEnds } from '../../dialogs/line-ends.ts';
+import { showItems } from '../../scene/show-items.ts';
+import { type App, useApp, useProject } from '../../state/app.ts';
+import type { ProjectState } from '../../state/project.ts';
+import { texts } from '../../texts.ts';
+import { ask } from '../../ui/ask.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ItemNames, ItemNamesContext } from './item-names.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
 
@@ -62,53 +64,56 @@ function useNotes(app: App, project: ProjectState) {
   return { stored, draft, isEdited, edit, save };
 }
 
-export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
+/** The keyboard scrolls it. */
+const scrollable = { tabIndex: 0, role: 'region', 'aria-label': notesTexts.title } as const;
+
+export function NotesPane() {
   const app = useApp();
+  const project = useProject();
+  const names = useMemo(() => new ItemNames(project), [project]);
   const { stored, draft, isEdited, edit, save } = useNotes(app, project);
-  const openNode = (name: string) => {
-    const node = project.nodes.all.peek().find((one) => one.name === name);
-    return () => {
-      if (!node) {
-        app.toasts.show('info', notesTexts.missing(name));
-        return;
-      }
-      project.selection.set([node.node_id]);
-      close();
-    };
+  const openNode = (name: string) => () => {
+    const id = names.nodes.peek().get(name);
+    if (id === undefined) app.toasts.show('info', notesTexts.missing(name));
+    else showItems(app, project, [id]);
   };
-  const footer = (
-    <>
-      <Button
-        pressed={isEdited.value}
-        disabled={stored.value === undefined}
-        icon="edit"
-        onClick={() => (isEdited.value = !isEdited.peek())}
-      >
-        {isEdited.value ? notesTexts.preview : notesTexts.edit}
-      </Button>
-      <span class="grow" />
-      <Button onClick={close}>{texts.close}</Button>
-      <Button kind="primary" disabled={draft.value === stored.value} onClick={save}>
-        {texts.save}
-      </Button>
-    </>
-  );
   return (
-    <Dialog title={notesTexts.title} close={close} wide scrolls={!isEdited.value} footer={footer}>
+    <ItemNamesContext.Provider value={names}>
+      <div class="panel-head">
+        <h2>{notesTexts.title}</h2>
+        <Button
+          kind="quiet"
+          pressed={isEdited.value}
+          disabled={stored.value === undefined}
+          icon="edit"
+          onClick={() => (isEdited.value = !isEdited.peek())}
+        >
+          {isEdited.value ? notesTexts.preview : notesTexts.edit}
+        </Button>
+        {draft.value !== (stored.value ?? '') && (
+          <Button kind="primary" onClick={save}>
+            {texts.save}
+          </Button>
+        )}
+        <Button icon="close" kind="quiet" label={notesTexts.close} onClick={() => app.tools.toggleSidePane('notes')} />
+      </div>
       {stored.value === undefined && <p class="empty">{texts.loading}</p>}
       {stored.value !== undefined && isEdited.value && (
         <label class="notes-field">
           <textarea
             aria-label={notesTexts.text}
             placeholder={notesTexts.empty}
-            rows={18}
             value={draft.value}
             onInput={({ currentTarget }) => edit(withLineEnds(currentTarget.value, stored.peek() ?? ''))}
           />
           <small>{notesTexts.hint}</small>
         </label>
       )}
-      {stored.value !== undefined && !isEdited.value && <Markdown text={draft.value} openNode={openNode} />}
-    </Dialog>
+      {stored.value !== undefined && !isEdited.value && (
+        <div class="notes-text" {...scrollable}>
+          <Markdown text={draft.value} openNode={openNode} />
+        </div>
+      )}
+    </ItemNamesContext.Provider>
   );
 }

@@ -1,10 +1,13 @@
 /**
  * Markdown as elements. Only the kinds of text listed here become elements, so HTML in the text stays text, and nothing is ever
  * parsed as HTML. Links lead to web pages and to nodes (`[R1](#R1)`); pictures, which would be fetched from other sites, become
- * links.
+ * links. Blocks of lines for a console and names in code marks become buttons.
  */
 import { lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { RunLines } from './run-lines.tsx';
+import { ShownName } from './shown-name.tsx';
 
 interface MarkdownProps {
   readonly text: string;
@@ -18,9 +21,9 @@ const longest = 30_000;
 const deepest = 30;
 
 export function Markdown({ text, openNode }: MarkdownProps) {
-  const tokens = text.length > longest ? undefined : tokensOf(text);
+  const tokens = useMemo(() => (text.length > longest ? undefined : tokensOf(text)), [text]);
   if (!tokens) return <pre class="markdown">{text}</pre>;
-  return <div class="markdown">{render(tokens, { openNode, depth: 0 })}</div>;
+  return <div class="markdown">{render(tokens, { openNode, depth: 0, isLink: false })}</div>;
 }
 
 /** Undefined: the text is nested too deep for the parser. */
@@ -36,17 +39,22 @@ function tokensOf(text: string): readonly Token[] | undefined {
 interface Place {
   readonly openNode: MarkdownProps['openNode'];
   readonly depth: number;
+  /** Inside a link, which is a button itself. */
+  readonly isLink: boolean;
 }
+
+/** A block of lines for a console: its info string is `console NODE`. */
+const consoleInfo = /^console\s+(\S.*)$/;
 
 function render(tokens: readonly Token[] | undefined, place: Place): ComponentChildren {
   if (place.depth > deepest) return tokens?.map(({ raw }) => raw).join('');
   const inner = { ...place, depth: place.depth + 1 };
-  return tokens?.map((token) => elementOf(token, (some) => render(some, inner), inner));
+  return tokens?.map((token) => elementOf(token, (some, isLink = inner.isLink) => render(some, { ...inner, isLink }), inner));
 }
 
-type RenderTokens = (tokens: readonly Token[] | undefined) => ComponentChildren;
+type RenderTokens = (tokens: readonly Token[] | undefined, isLink?: boolean) => ComponentChildren;
 
-function elementOf(token: Token, inside: RenderTokens, { openNode }: Place): ComponentChildren {
+function elementOf(token: Token, inside: RenderTokens, { openNode, isLink }: Place): ComponentChildren {
   switch (token.type) {
     case 'heading':
       return heading(token as Tokens.Heading, inside);
@@ -59,7 +67,7 @@ function elementOf(token: Token, inside: RenderTokens, { openNode }: Place): Com
     case 'table':
       return table(token as Tokens.Table, inside);
     case 'code':
-      return <pre>{(token as Tokens.Code).text}</pre>;
+      return code(token as Tokens.Code);
     case 'hr':
       return <hr />;
     case 'strong':
@@ -69,11 +77,11 @@ function elementOf(token: Token, inside: RenderTokens, { openNode }: Place): Com
     case 'del':
       return <s>{inside(token.tokens)}</s>;
     case 'codespan':
-      return <code>{(token as Tokens.Codespan).text}</code>;
+      return isLink ? <code>{(token as Tokens.Codespan).text}</code> : <ShownName text={(token as Tokens.Codespan).text} />;
     case 'br':
       return <br />;
     case 'link':
-      return link(token as Tokens.Link, inside(token.tokens), openNode);
+      return link(token as Tokens.Link, inside(token.tokens, true), openNode);
     case 'image':
       return link(token as Tokens.Image, (token as Tokens.Image).text, openNode);
     case 'text':
@@ -89,7 +97,12 @@ function elementOf(token: Token, inside: RenderTokens, { openNode }: Place): Com
   }
 }
 
-/** The dialog has the first level. */
+function code({ lang = '', text }: Tokens.Code): ComponentChildren {
+  const name = consoleInfo.exec(lang.trim())?.[1];
+  return name === undefined ? <pre>{text}</pre> : <RunLines name={name} text={text} />;
+}
+
+/** The pane has the first level. */
 function heading({ depth, tokens }: Tokens.Heading, inside: RenderTokens): ComponentChildren {
   const content = inside(tokens);
   if (depth === 1) return <h3 class="first">{content}</h3>;
