@@ -1,6 +1,8 @@
 /** Addresses of a PC as text in canonical form (RFC 5952 for IPv6, lower case with colons for MAC), and their bytes. */
 import { isIPv4, isIPv6 } from 'node:net';
 
+const [dot, zero] = [0x2e, 0x30];
+
 export const isIp6 = (address: string) => address.includes(':');
 
 /** The canonical form of an address that was typed; undefined when it is none. */
@@ -9,9 +11,34 @@ export function readAddress(text: string): string | undefined {
   return isIPv6(text) && !text.includes('%') ? addressOf(bytesOf(text)) : undefined;
 }
 
+/** The 32 bits of a valid IPv4 address, as a number from 0. Every packet needs some: no garbage is made. */
+function bitsOf(address: string): number {
+  let [bits, byte] = [0, 0];
+  for (let at = 0; at < address.length; at++) {
+    const code = address.charCodeAt(at);
+    if (code !== dot) byte = byte * 10 + code - zero;
+    else [bits, byte] = [bits * 256 + byte, 0];
+  }
+  return bits * 256 + byte;
+}
+
+/** Writes the 4 or 16 bytes of a valid address. */
+export function putAddress(bytes: Uint8Array, at: number, address: string): void {
+  if (isIp6(address)) {
+    bytes.set(bytesOf(address), at);
+    return;
+  }
+  const bits = bitsOf(address);
+  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = bits >>> (24 - 8 * byte);
+}
+
 /** 4 or 16 bytes of a valid address. */
 export function bytesOf(address: string): Uint8Array {
-  if (!isIp6(address)) return Uint8Array.from(address.split('.'), Number);
+  if (!isIp6(address)) {
+    const bytes = new Uint8Array(4);
+    putAddress(bytes, 0, address);
+    return bytes;
+  }
   const [head = '', tail] = address.split('::');
   const words = (part: string) =>
     part === '' ? [] : part.split(':').flatMap((word) => (word.includes('.') ? wordsOfIp4(word) : [Number.parseInt(word, 16)]));
@@ -40,11 +67,23 @@ export function addressOf(bytes: Uint8Array): string {
   return best < 0 ? hex(words) : `${hex(words.slice(0, best))}::${hex(words.slice(best + length))}`;
 }
 
-export const macBytes = (mac: string) => Uint8Array.from(mac.split(':'), (digits) => Number.parseInt(digits, 16));
+/** The 6 bytes of a MAC address in canonical form. */
+export function macBytes(mac: string): Uint8Array {
+  const bytes = new Uint8Array(6);
+  for (let at = 0; at < 6; at++) bytes[at] = Number.parseInt(mac.slice(3 * at, 3 * at + 2), 16);
+  return bytes;
+}
+
 export const macOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
 
 export function equalBytes(a: Uint8Array, b: ArrayLike<number>): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+  return a.length === b.length && startsWith(a, b);
+}
+
+/** Whether the first bytes are these. */
+export function startsWith(bytes: Uint8Array, first: ArrayLike<number>): boolean {
+  for (let at = 0; at < first.length; at++) if (bytes[at] !== first[at]) return false;
+  return true;
 }
 
 /** The address with all bits after `prefix` set to `bit`. */
@@ -57,8 +96,18 @@ export function withHostBits(address: string, prefix: number, bit: 0 | 1): strin
 }
 
 export function isInSubnet(address: string, of: string, prefix: number): boolean {
-  return isIp6(address) === isIp6(of) && withHostBits(address, prefix, 0) === withHostBits(of, prefix, 0);
+  if (isIp6(address) !== isIp6(of)) return false;
+  if (isIp6(of)) return withHostBits(address, prefix, 0) === withHostBits(of, prefix, 0);
+  return ((bitsOf(address) ^ bitsOf(of)) & maskOf(prefix)) === 0;
 }
+
+/** Whether the IPv4 address is the last of the subnet of another. */
+export function isLastOf(address: string, of: string, prefix: number): boolean {
+  return ((bitsOf(address) ^ (bitsOf(of) | ~maskOf(prefix))) | 0) === 0;
+}
+
+/** The bits of an IPv4 mask, as a signed number: a shift by 32 bits would be none. */
+const maskOf = (prefix: number) => (prefix === 0 ? 0 : -1 << (32 - prefix));
 
 /** `255.255.255.0` of 24. */
 export const maskText = (prefix: number) => withHostBits('255.255.255.255', prefix, 0);

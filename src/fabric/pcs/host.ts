@@ -6,13 +6,14 @@ import {
   eui64,
   isInSubnet,
   isIp6,
+  isLastOf,
   isLinkLocal,
   isLoopback,
   isMulticast,
   macBytes,
   multicastMac,
   solicitedNode,
-  withHostBits,
+  startsWith,
 } from './addresses.ts';
 import { Arp } from './arp.ts';
 import { DhcpClient } from './dhcp.ts';
@@ -136,7 +137,7 @@ export class PcHost {
 
   receive(frame: Uint8Array): void {
     if (frame.length < 14) return;
-    const isForMe = frame.subarray(0, 6).every((byte, at) => byte === this.macBytes[at]);
+    const isForMe = startsWith(frame, this.macBytes);
     this.#dump(frame, isForMe);
     // A group address, or its own.
     if (!isForMe && ((frame[0] ?? 0) & 1) === 0) return;
@@ -189,7 +190,8 @@ export class PcHost {
 
   #isBroadcast(dst: string): boolean {
     const { ip4 } = this.settings;
-    return dst === '255.255.255.255' || (ip4 !== undefined && ip4.prefix < 31 && dst === withHostBits(ip4.address, ip4.prefix, 1));
+    if (isIp6(dst)) return false;
+    return dst === '255.255.255.255' || (ip4 !== undefined && ip4.prefix < 31 && isLastOf(dst, ip4.address, ip4.prefix));
   }
 
   sendFrame(to: Uint8Array, type: number, payload: Uint8Array): void {

@@ -3,7 +3,6 @@
 import { isIp6, isMulticast } from './addresses.ts';
 import type { PcHost } from './host.ts';
 import {
-  be16,
   be32,
   etherTypes,
   type Packet,
@@ -83,8 +82,12 @@ export function receiveIcmp(host: PcHost, packet: ReceivedPacket): void {
 /** An echo request; `size` bytes of data. */
 export function echoPacket(dst: string, src: string, ttl: number, echo: { id: number; sequence: number; size: number }): Packet {
   const protocol = isIp6(dst) ? protocols.icmp6 : protocols.icmp;
-  const payload = new Uint8Array(8 + echo.size).map((_, at) => at & 0xff);
-  payload.set([isIp6(dst) ? icmp6Types.echo : icmpTypes.echo, 0, 0, 0, ...be16(echo.id), ...be16(echo.sequence)]);
+  const payload = new Uint8Array(8 + echo.size);
+  for (let at = 8; at < payload.length; at++) payload[at] = at;
+  payload[0] = isIp6(dst) ? icmp6Types.echo : icmpTypes.echo;
+  const view = viewOf(payload);
+  view.setUint16(4, echo.id);
+  view.setUint16(6, echo.sequence);
   return withChecksum({ src, dst, protocol, ttl, payload }, 2);
 }
 

@@ -1,9 +1,10 @@
 /** IPv4 and IPv6 packets as values, and their bytes. Reading never trusts a length: undefined means that the bytes are no packet. */
 import { onesSum } from '../ports/ones-sum.ts';
-import { addressOf, bytesOf, isIp6 } from './addresses.ts';
+import { addressOf, bytesOf, isIp6, putAddress } from './addresses.ts';
 
 export const protocols = { icmp: 1, tcp: 6, udp: 17, icmp6: 58 } as const;
 export const etherTypes = { ip4: 0x0800, arp: 0x0806, ip6: 0x86dd } as const;
+const ip4HeaderBytes = 20;
 const fragmentHeader = 44;
 /** Hop-by-hop options, routing, destination options: skipped. */
 const extensionHeaders = [0, 43, 60];
@@ -120,11 +121,19 @@ function writeIp4(
   fragment: Fragment | undefined,
   id: number,
 ): Uint8Array {
-  const bytes = new Uint8Array(20 + payload.length);
+  const bytes = new Uint8Array(ip4HeaderBytes + payload.length);
   const place = fragment ? (fragment.more ? 0x2000 : 0) | (fragment.offset / 8) : 0x4000;
-  bytes.set([0x45, 0, ...be16(bytes.length), ...be16(id), ...be16(place), ttl, protocol, 0, 0, ...bytesOf(src), ...bytesOf(dst)]);
-  bytes.set(be16(checksum(bytes.subarray(0, 20))), 10);
-  bytes.set(payload, 20);
+  const view = viewOf(bytes);
+  bytes[0] = 0x45;
+  view.setUint16(2, bytes.length);
+  view.setUint16(4, id);
+  view.setUint16(6, place);
+  bytes[8] = ttl;
+  bytes[9] = protocol;
+  putAddress(bytes, 12, src);
+  putAddress(bytes, 16, dst);
+  view.setUint16(10, ~onesSum(view, 0, ip4HeaderBytes, 0));
+  bytes.set(payload, ip4HeaderBytes);
   return bytes;
 }
 
@@ -142,7 +151,8 @@ export function writeFrame(to: Uint8Array, from: ArrayLike<number>, type: number
   const frame = new Uint8Array(14 + payload.length);
   frame.set(to);
   frame.set(from, 6);
-  frame.set(be16(type), 12);
+  frame[12] = type >> 8;
+  frame[13] = type;
   frame.set(payload, 14);
   return frame;
 }
