@@ -68,6 +68,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const tickets = new Tickets();
   const setUp = new SetUp(accounts);
   const routes = declareRoutes({ controller, compute, accounts, setUp, tickets, settings, log });
+  const epoch = slice && { currentEpoch: () => compute.leased.epoch };
   const app = await createHttpServer({
     routes,
     versions: { program: version, api: apiVersion },
@@ -80,7 +81,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     limits: limitsOf(settings),
     ...(tls && { tls }),
     authenticator: accounts,
-    ...(auth && { credentials: { authenticator: accounts, tickets, openConsoles } }),
+    ...(auth && { credentials: { authenticator: accounts, tickets, openConsoles, ...epoch } }),
   });
   // Stores compiled code now, because the process may end without notice: 4 ms when everything was stored before.
   flushCompileCache();

@@ -257,6 +257,10 @@ const table = {
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong, or another process of it takes its place' },
   lease_expired: { status: 503, says: 'Node {name} cannot be started while its compute has lost its controller' },
+  request_outdated: {
+    status: 409,
+    says: 'This request is of epoch {epoch} of the slice, which was lost since: its epoch is {current}. Send it again',
+  },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators

@@ -4,6 +4,9 @@
  */
 const product = 'Patchbay';
 
+/** Header of a controller's requests to a slice: the epoch of the slice's lease by which they were decided. A digit string. */
+export const epochHeader = 'x-patchbay-epoch';
+
 /** Returns the header's value for a server that speaks `apiVersion` of the GNS3 API. */
 export function ownAgent(apiVersion: string): string {
   return `${product}/${apiVersion}`;

@@ -76,5 +76,7 @@ export interface Transport<A> {
    * reason.
    */
   hold?(reason: string | null): void;
+  /** Requests to a slice name this epoch of its lease; null: none. */
+  setEpoch?(epoch: number | null): void;
   close(): Promise<void>;
 }

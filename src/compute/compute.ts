@@ -371,6 +371,7 @@ function leaseUntil(deadline: number | undefined): MachineLease {
     isOver: false,
     isEnding: false,
     deadline: deadline ?? Number.POSITIVE_INFINITY,
+    epoch: 0,
     begun: Promise.withResolvers(),
   };
 }

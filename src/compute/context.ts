@@ -25,6 +25,8 @@ export interface MachineLease {
   isEnding: boolean;
   /** `bootMs()` after which its guard ends what runs. */
   deadline: number;
+  /** Grows when the controller declares the slice lost: what was asked before happens elsewhere. 0 before it is known, and without a lease. */
+  epoch: number;
   /** Resolves when the server has its first lease, or the first renewal of that of an earlier server. */
   readonly begun: PromiseWithResolvers<void>;
 }

@@ -19,10 +19,14 @@ export interface ProjectVariable {
 }
 
 /** A node as its driver sees it. */
-export interface NodeView {
+/** The project of a node. */
+interface ProjectOfNode {
   readonly projectId: string;
   readonly projectDirectory: string;
   readonly variables?: readonly ProjectVariable[];
+}
+
+export interface NodeView extends ProjectOfNode {
   /** Sources of a node's number, for kinds with numbers: the last run, whose command line is empty before it, or else the first free one from `from` on. */
   readonly numbers: { readonly from: number; readonly lastCommandLine: string };
   readonly nodeId: string;
@@ -35,6 +39,8 @@ export interface NodeView {
   readonly console: { readonly type: ConsoleType; readonly port: number | null; readonly host: string };
   /** Whether a link should be seen as plugged in on this adapter: connected, and not suspended. */
   carrier(adapter: number): boolean;
+  /** Called just before a machine runs. @throws lease_expired when the machines of this compute have ended since the start began */
+  requireLease(): void;
   /** Warns clients of something that does not stop the work (`log.warning`). */
   warn(message: string): void;
 }

@@ -1,9 +1,21 @@
 /** Decides which pages may use the server: by the host names that address it, and by the origins of other servers' pages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import { epochHeader } from '../api/own-agent.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { declaredRoute } from './declared-routes.ts';
 import { generationOf } from './generations/generations.ts';
+
+/**
+ * Refuses requests that a controller sent to this slice by an epoch of its lease that is over: a network may deliver one minutes later, when
+ * its sender has given up and has had the same done elsewhere. Checked when the request is complete. @throws request_outdated
+ */
+export function refuseOutdated(app: FastifyInstance, currentEpoch: () => number): void {
+  app.addHook('preHandler', async ({ headers }) => {
+    const [epoch, current] = [Number(headers[epochHeader]), currentEpoch()];
+    if (epoch < current) throw fault('request_outdated', { epoch, current });
+  });
+}
 
 /** Checks the `Host` header of a server without credentials: an unknown name means that a page used DNS rebinding. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {

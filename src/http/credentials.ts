@@ -33,6 +33,8 @@ export interface Credentials {
   readonly tickets: Tickets;
   /** Consoles' WebSockets need no credentials, because GNS3's clients send none. */
   readonly openConsoles: boolean;
+  /** Epoch of this slice's lease, for requests of its controller. Absent: the server is no slice. */
+  readonly currentEpoch?: () => number;
 }
 
 interface CredentialParts {

@@ -21,7 +21,7 @@ import { JsonText } from '../lib/json-text.ts';
 import { knownHosts } from '../lib/known-hosts.ts';
 import type { CollectMetrics } from '../lib/metric.ts';
 import { ServerResponse } from '../lib/node-http.ts';
-import { addCors, addHostCheck } from './access.ts';
+import { addCors, addHostCheck, refuseOutdated } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { beginInTurns, type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
@@ -125,6 +125,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);
   beginInTurns(app);
+  if (credentials?.currentEpoch) refuseOutdated(app, credentials.currentEpoch);
   const isKnownHost = knownHosts(options.allowedHosts ?? []);
   if (!credentials) addHostCheck(app, isKnownHost);
   addCors(app, options.allowedOrigins);

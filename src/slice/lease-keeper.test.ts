@@ -17,6 +17,7 @@ async function withoutController(t: TestContext, { asks_engine, hasPlace }: { as
     pause: async () => void done.push('pause'),
     resume: async () => void done.push('resume'),
     end: async () => void done.push('end'),
+    setEpoch: () => undefined,
   };
   let deadline = 0;
   const keeper = new LeaseKeeper(

@@ -19,6 +19,8 @@ export interface Machines {
   resume(): Promise<void>;
   /** Stops every machine; nothing starts until `resume`. */
   end(): Promise<void>;
+  /** The lease has this epoch from now on; called when no machine of an earlier one is left. */
+  setEpoch(epoch: number): void;
 }
 
 interface LeaseKeeperOptions {
@@ -68,6 +70,7 @@ export class LeaseKeeper {
   }
 
   async begin(): Promise<void> {
+    this.#options.machines.setEpoch(this.#epoch);
     await this.#options.setDeadline(this.#validUntil + this.#leaseMs);
     this.#timer = setInterval(() => this.#tick(), tickMs);
     const { askEngine } = this.#options;
@@ -148,14 +151,19 @@ export class LeaseKeeper {
     if (fenced) {
       this.#end('The controller has declared this slice lost: every machine is ended');
       await this.#changing;
-      this.#epoch = epoch;
+      this.#setEpoch(epoch);
       return;
     }
     this.#leaseMs = seconds * 1000;
     this.#asksEngine = asks_engine;
     // A change that began during the request completes first.
     await this.#changing;
-    if (await this.#extend(sentAt)) this.#epoch = epoch;
+    if (await this.#extend(sentAt)) this.#setEpoch(epoch);
+  }
+
+  #setEpoch(epoch: number): void {
+    this.#epoch = epoch;
+    this.#options.machines.setEpoch(epoch);
   }
 
   /** @returns whether the lease is valid by what was asked then */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { epochHeader } from '../../src/api/own-agent.ts';
 import type { SliceInvitation } from '../../src/schema/slice.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -178,6 +179,15 @@ test('a slice whose server hangs loses its machines before it is declared lost, 
   // The node was started again on another compute.
   await waitFor(async () => (await shown()) === 'started', { what: 'the node', limitMs: 120_000 });
   assert.deepEqual(machines(), []);
+  // A network may deliver what was sent before, minutes later.
+  const direct = await clientOfSlice(slice);
+  const startLate = (headers: Record<string, string>) =>
+    direct.send(`POST ${project.computePath}/qemu/nodes/${crypto.randomUUID()}/start`, { headers });
+  const outdated = await startLate({ [epochHeader]: String(before) });
+  assert.deepEqual([outdated.status, outdated.headers['x-error-code']], [409, 'request_outdated']);
+  for (const headers of [{ [epochHeader]: String(epoch) }, { [epochHeader]: 'x' }, {}] as Record<string, string>[])
+    assert.equal((await startLate(headers)).headers['x-error-code'], 'node_not_found');
+  direct.close();
 });
 
 test('a slice that ends says so, and is the same compute when it starts again', async () => {

@@ -360,4 +360,19 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a start that takes longer than the lease runs nothing under the next one, when the node runs elsewhere',
+    schedule: {
+      ...{ seed: 516906, nodes: 4, remotes: 0, slices: 1, room: 3 },
+      steps: [
+        { wait: 6125, what: 'stop_all', of: 3, lasts: 126_368 },
+        { wait: 1, what: 'start_all', of: 1, lasts: 1 },
+        { wait: 21_321, events: 1, what: 'guest_off', of: 1, lasts: 1 },
+        { wait: 249, what: 'compute_freeze', of: 5, lasts: 541 },
+        { wait: 124, events: 20, what: 'compute_freeze', of: 2, lasts: 83_557 },
+        { wait: 56_645, what: 'slow_boot', of: 1, lasts: 132_302 },
+        { wait: 50_509, what: 'stop_all', of: 6, lasts: 747 },
+      ],
+    },
+  },
 ];

@@ -108,6 +108,7 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
       numbers: { from: 0, lastCommandLine: '' },
       console: { type: this.options.kind.defaults.console_type ?? 'none', port: null, host: '127.0.0.1' },
       carrier: () => true,
+      requireLease: () => undefined,
       warn: (message) => void this.warnings.push(message),
     };
   }

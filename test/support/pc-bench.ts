@@ -55,6 +55,7 @@ export class PcBench {
       numbers: { from: 0, lastCommandLine: '' },
       console: { type: 'telnet', port: null, host: '127.0.0.1' },
       carrier: () => true,
+      requireLease: () => undefined,
       warn: (message) => void this.warnings.push(message),
     };
   }

@@ -3,6 +3,7 @@
  * are ended are interrupted: that they ran stays on disk, and their controller has them started again, here or elsewhere.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
 import type { Emulator } from '../../emulators/driver.ts';
 import { bootMs } from '../../lib/boot-clock.ts';
 import type { Context, MachineLease } from '../context.ts';
@@ -27,10 +28,24 @@ export async function endsMachines(lease: MachineLease): Promise<boolean> {
  * before. False: the lease is over, or the slice has not joined and has none.
  */
 export async function isHeld(lease: MachineLease): Promise<boolean> {
-  const isValid = () => !lease.isOver && (!lease.isSlice || bootMs() < lease.deadline);
+  const isValid = () => !lease.isOver && !hasEnded(lease);
   if (isValid() || lease.isOver) return isValid();
   await Promise.race([lease.begun.promise, delay(admissionMs, undefined, { ref: false })]);
   return isValid();
+}
+
+/** Whether the guard has ended what ran. */
+const hasEnded = ({ isSlice, deadline }: MachineLease) => isSlice && bootMs() >= deadline;
+
+/**
+ * Returns a check for a start that begins now, to be made just before a machine runs: preparing one may take longer than the lease, and the
+ * node may run elsewhere by then. While machines are paused it passes: the new one pauses, too. It throws `lease_expired` when they have ended.
+ */
+export function checkOfLease(lease: MachineLease, name: string): () => void {
+  const { epoch } = lease;
+  return () => {
+    if (hasEnded(lease) || lease.epoch !== epoch) throw fault('lease_expired', { name });
+  };
 }
 
 export class LeasedMachines {
@@ -74,6 +89,15 @@ export class LeasedMachines {
   setDeadline(deadline: number): void {
     this.#context.lease.deadline = deadline;
     this.#context.lease.begun.resolve();
+  }
+
+  /** Epoch of the lease; 0 before it is known. It grows when the machines have ended, as the controller declared the slice lost. */
+  get epoch(): number {
+    return this.#context.lease.epoch;
+  }
+
+  setEpoch(epoch: number): void {
+    this.#context.lease.epoch = epoch;
   }
 
   /** The server was asked to end. */

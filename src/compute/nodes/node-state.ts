@@ -8,6 +8,7 @@ import type { ComputeNodeRun, RunEnding, RunFacts } from '../../schema/node-runs
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
 import type { EndRecord, KnownNode, NodeRecord } from '../store.ts';
 import { discardMemory } from './discard-memory.ts';
+import { checkOfLease } from './leased-machines.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
 
 /** A change as a client sends it: what is the compute's own, and the kind's properties. */
@@ -106,6 +107,7 @@ export class NodeState {
       properties: this.properties,
       console: { type: console_type, port: console, host: this.context.consoleHost },
       carrier,
+      requireLease: checkOfLease(this.context.lease, name),
       warn: (message) => this.emit('log.warning', { message }),
     };
   }

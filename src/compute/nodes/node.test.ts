@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { waitFor } from '../../../test/support/wait-for.ts';
-import type { Driver, Emulator, Ending } from '../../emulators/driver.ts';
+import { isFault } from '../../api/faults.ts';
+import type { Driver, Emulator, Ending, NodeView } from '../../emulators/driver.ts';
 import { defaultSettings } from '../../schema/settings.ts';
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
 import type { EndRecord, KnownNode, RunRecord } from '../store.ts';
@@ -17,6 +18,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
     settings: { ...defaultSettings(), runtimeDirectory: tmpdir() },
     lease: {
       ...{ isSlice: true, isOver: false, isEnding: false, deadline: Number.POSITIVE_INFINITY, begun: Promise.withResolvers() },
+      epoch: 1,
       ...lease,
     },
     store: {
@@ -43,9 +45,10 @@ async function startedNode(lease: Partial<Context['lease']>) {
   };
   const driver = {
     kind: { inFabric: true, folder: '', can: { suspend: true }, consoleTypes: [] },
-    start: async () => {
+    start: async (view: NodeView) => {
       starting.count += 1;
       await starting.isDelayedBy;
+      view.requireLease();
       return start();
     },
     present: () => ({}),
@@ -123,6 +126,26 @@ test('a start on a slice that was just admitted waits for its first lease, and i
   await node.stop();
   lease.deadline = 0;
   await assert.rejects(node.start(), /has lost its controller/);
+});
+
+test('a start that takes longer than the lease runs nothing, also when the slice has its next lease by then', async () => {
+  for (const hasNextLease of [false, true]) {
+    const { node, machines, starting } = await startedNode({});
+    await node.stop();
+    const prepared = Promise.withResolvers<void>();
+    starting.isDelayedBy = prepared.promise;
+    const refused = assert.rejects(node.start(), (error) => isFault(error, 'lease_expired'));
+    await waitFor(() => starting.count === 2, { what: 'the start' });
+    const ended = machines.end();
+    if (!hasNextLease) machines.setDeadline(0);
+    else {
+      machines.setEpoch(2);
+      await machines.resume();
+    }
+    prepared.resolve();
+    await Promise.all([refused, ended]);
+    assert.equal(node.status, 'stopped');
+  }
 });
 
 test('what the lease has ended is to run again until its user stops it, or it runs', async () => {

@@ -292,8 +292,8 @@ export class ComputeNode {
   }
 
   async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
-    await this.#requireLease();
     await this.#state.requireStored();
+    await this.#requireLease();
     const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;

@@ -29,8 +29,7 @@ export class RegisteredCompute {
   #object: Readonly<ComputeObject> | undefined;
   #consoleHost: string;
   #fenced: string | null = null;
-  /** Epoch of the compute's lease; null without a lease, as for computes registered by hand. */
-  epoch: number | null = null;
+  #epoch: number | null = null;
 
   constructor(record: ComputeRecord, transport: ComputeTransport, consoleHost = record.host) {
     this.#record = record;
@@ -116,6 +115,16 @@ export class RegisteredCompute {
     return this.#fenced !== null;
   }
 
+  /** Epoch of the compute's lease; null without a lease, as for computes registered by hand. */
+  get epoch(): number | null {
+    return this.#epoch;
+  }
+
+  set epoch(epoch: number | null) {
+    this.#epoch = epoch;
+    this.#transport.setEpoch?.(epoch);
+  }
+
   get record(): ComputeRecord {
     return this.#record;
   }
@@ -181,6 +190,7 @@ export class RegisteredCompute {
     if (!this.isLocal) this.#consoleHost = record.host;
     this.#object = undefined;
     transport.hold?.(this.#fenced);
+    transport.setEpoch?.(this.#epoch);
   }
 
   /** Fences the compute after it lost its lease: requests to it fail for this reason until it has a new lease (null). */

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher, request, WebSocket } from 'undici';
 import { fault } from '../../api/faults.ts';
-import { ownAgent } from '../../api/own-agent.ts';
+import { epochHeader, ownAgent } from '../../api/own-agent.ts';
 import type { Method } from '../../api/route.ts';
 import { isPrivate } from '../../lib/private-address.ts';
 import { goInClear } from './clear-credentials.ts';
@@ -28,6 +28,8 @@ export interface RemoteAddress {
 export interface RemoteRequest {
   readonly body: string | Readable | Uint8Array | null;
   readonly signal?: AbortSignal;
+  /** Epoch of the lease of a slice by which the request was decided; null: the compute has no lease. */
+  readonly epoch: number | null;
 }
 
 const connectTimeoutMs = 5_000;
@@ -57,13 +59,17 @@ export class RemoteConnections {
   }
 
   /** `path` is percent-encoded. @throws what the library says */
-  async request(method: Method, path: string, { body, signal }: RemoteRequest): Promise<Dispatcher.ResponseData> {
+  async request(method: Method, path: string, { body, signal, epoch }: RemoteRequest): Promise<Dispatcher.ResponseData> {
     const { agent, request } = await this.#library();
     return request(`${this.#origin}${path}`, {
       method,
       body,
       dispatcher: agent,
-      headers: { ...this.#headers, ...(body !== null && { 'content-type': contentType(body) }) },
+      headers: {
+        ...this.#headers,
+        ...(body !== null && { 'content-type': contentType(body) }),
+        ...(epoch !== null && { [epochHeader]: String(epoch) }),
+      },
       headersTimeout: 0,
       bodyTimeout: 0,
       ...(signal && { signal }),

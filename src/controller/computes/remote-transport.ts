@@ -65,6 +65,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
   #closed = false;
   /** Why no connection is made. */
   #held: string | null = null;
+  #epoch: number | null = null;
 
   constructor(address: RemoteAddress, options: RemoteTransportOptions) {
     this.#options = options;
@@ -108,18 +109,23 @@ export class RemoteTransport implements Transport<ComputeApi> {
     key: RouteKey,
     { path = {}, body, timeoutMs = defaultTimeoutMs, signal }: ComputeCall = {},
   ): Promise<Dispatcher.ResponseData> {
+    // A request that waits for the connection was decided before: by what was known of the slice then.
+    const epoch = this.#epoch;
     await this.connect();
     const [method] = key.split(' ') as [Method];
     const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
     const text = isEmpty ? null : JSON.stringify(body);
-    return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path), ...(signal && { signal }) });
+    const options = { body: text, timeoutMs, epoch, what: requestOf(key, path), ...(signal && { signal }) };
+    return this.#request(method, fill(key, path), options);
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array, signal?: AbortSignal): Promise<RawAnswer> {
+    const epoch = this.#epoch;
     await this.connect();
     const what = `${method} ${path.replace(/^\/v2\/compute/, '')}`;
     const encoded = path.split('/').map(encodeURIComponent).join('/');
-    const answer = await this.#request(method, encoded, { body: body ?? null, timeoutMs: 0, what, ...(signal && { signal }) });
+    const options = { body: body ?? null, timeoutMs: 0, epoch, what, ...(signal && { signal }) };
+    const answer = await this.#request(method, encoded, options);
     const headers = Object.entries(answer.headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(', ') : (value ?? ''),
@@ -161,6 +167,10 @@ export class RemoteTransport implements Transport<ComputeApi> {
     this.#set({ ...this.#state, connected: false, lastError: reason });
   }
 
+  setEpoch(epoch: number | null): void {
+    this.#epoch = epoch;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#retry.stop();
@@ -176,6 +186,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
       const answer = await this.#request('GET', '/v2/compute/capabilities', {
         body: null,
         timeoutMs: attemptMs,
+        epoch: this.#epoch,
         what: 'GET /capabilities',
       });
       const capabilities = this.#check(await answerText(answer.body, { name: this.#address.name, request: 'GET /capabilities' }));
@@ -274,12 +285,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
   async #request(
     method: Method,
     path: string,
-    { body, timeoutMs, what, signal }: RemoteRequestOptions,
+    { body, timeoutMs, what, signal, epoch }: RemoteRequestOptions,
   ): Promise<Dispatcher.ResponseData> {
     let answer: Dispatcher.ResponseData;
     try {
       answer = await this.#connections.request(method, path, {
         body,
+        epoch,
         ...(signal && { signal }),
         ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timeoutMs) }),
       });

@@ -166,6 +166,7 @@ async function startContainer(
   const aux = await takeAuxPort(host, node, { wanted: asDocker(node.properties).aux, last: lastAux });
   const releaseAux = () => aux !== undefined && tcpPorts.release(aux);
   try {
+    node.requireLease();
     await engine.post(`/containers/${containerId}/start`);
     const state = await findContainer(engine, node.nodeId);
     pid = state?.State.Pid ?? 0;

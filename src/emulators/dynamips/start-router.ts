@@ -76,6 +76,7 @@ export async function startRouter(
       sparsemem: support.sparse_memory_support,
     };
     await define(launched, facts, node.nodeId);
+    node.requireLease();
     await startIn(launched, facts, host);
     const { child, hypervisor, namespacePid } = launched;
     const configs = await extractConfigs(hypervisor, facts.name);

@@ -75,6 +75,7 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
       throw isFault(cause) ? cause : fault('storage_failed', { reason: cause.message }, { cause });
     });
   const logFile = join(directory, logName);
+  node.requireLease();
   const child = await spawnChild({ ...command, logFile, append: true, runDirectory: settings.runtimeDirectory });
   const { pid, startTime } = child;
   try {

@@ -42,6 +42,7 @@ export async function spawnMachine(node: NodeView, program: string, plan: Plan, 
   await beginLog(logFile, header).catch((cause: Error) => {
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
+  node.requireLease();
   const priority = plan.properties.process_priority;
   const child = await spawnChild({
     ...commandOf(identity, program, args, node.directory),

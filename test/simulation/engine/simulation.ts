@@ -24,6 +24,7 @@ export interface WireRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string | null;
+  readonly headers: Readonly<Record<string, string>>;
   readonly connection: Connection;
 }
 

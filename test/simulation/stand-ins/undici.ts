@@ -59,11 +59,12 @@ export class Agent {
 interface RequestOptions {
   readonly method: string;
   readonly body: string | Readable | Uint8Array | null;
+  readonly headers: Readonly<Record<string, string>>;
   readonly dispatcher: Agent;
   readonly signal?: AbortSignal;
 }
 
-export async function request(address: string, { method, body, dispatcher, signal }: RequestOptions) {
+export async function request(address: string, { method, body, headers, dispatcher, signal }: RequestOptions) {
   if (body !== null && typeof body !== 'string') throw new Error('the simulated network carries no files');
   const { hostname, pathname, search } = new URL(address);
   if (signal?.aborted) throw signal.reason;
@@ -76,7 +77,7 @@ export async function request(address: string, { method, body, dispatcher, signa
   // Node keeps a signal that something listens to.
   socket.once('close', () => signal?.removeEventListener('abort', abort));
   const path = pathname + search;
-  const answered = simulation().internet.request({ host: hostname, method, path, body, connection });
+  const answered = simulation().internet.request({ host: hostname, method, path, body, headers, connection });
   const { status, text } = await Promise.race([answered, failed]);
   failed.catch(() => undefined);
   socket.destroy();

@@ -42,8 +42,6 @@ export class SimulatedCompute {
   /** Undefined while the compute does not run. */
   process: Process | undefined;
   events = new EventStream<ComputeEvent>();
-  /** Time after which the guard of a slice ends its machines. */
-  deadline = Number.POSITIVE_INFINITY;
   readonly held: HeldMachines;
   readonly moves: SimulatedMoves;
 
@@ -52,7 +50,7 @@ export class SimulatedCompute {
     this.host = host;
     this.#world = world;
     this.#boot = new Boot(host);
-    this.held = new HeldMachines(id, world.machines, (nodeId, what) => world.happened(this, nodeId, what));
+    this.held = new HeldMachines(this, world);
     this.moves = new SimulatedMoves(this, world);
   }
 
@@ -109,8 +107,7 @@ export class SimulatedCompute {
     if (how === 'guest' && this.#world.machines.on(this.id, nodeId)?.isPaused) return false;
     if (!this.#world.machines.end(this.id, nodeId)) return false;
     this.#world.happened(this, nodeId, how);
-    const { process } = this;
-    const node = this.#nodes.get(nodeId);
+    const [process, node] = [this.process, this.#nodes.get(nodeId)];
     if (!process || !node) return true;
     const { run } = node;
     const noticed = async () => {
@@ -133,8 +130,7 @@ export class SimulatedCompute {
 
   /** Another program starts a node that is stopped. @returns whether it is here */
   startByOther(nodeId: string): boolean {
-    const { process } = this;
-    const node = this.#nodes.get(nodeId);
+    const [process, node] = [this.process, this.#nodes.get(nodeId)];
     if (!process || !node || node.run) return false;
     const start = async () => {
       if (node.run || this.#nodes.get(nodeId) !== node) return;
@@ -148,9 +144,11 @@ export class SimulatedCompute {
   /** Pauses the machines, as the lease is over. */
   hold = (): void => this.held.hold(this.#nodes.values());
 
-  /** Ends all machines with the lease; nothing starts until the lease is renewed. */
-  endAll(): void {
+  /** Ends all machines with the lease, those that are starting last; nothing starts until the lease is renewed. */
+  async endAll(): Promise<void> {
     this.held.isHeld = true;
+    this.endMachines();
+    await Promise.all(this.nodeIds.map((nodeId) => this.#locks.run(nodeId, () => undefined)));
     this.endMachines();
   }
 
@@ -319,9 +317,11 @@ export class SimulatedCompute {
 
   async #boots(node: KnownNode, what = 'started'): Promise<void> {
     const { bootMs, refuses, isShortLived } = this.#world.behaviourOf(node.node_id);
+    const requireLease = this.held.checkOf(node);
+    requireLease();
     if (refuses) throw fault('node_failed', { name: String(node.fields.name), reason: 'refused on purpose' });
     await this.pause(bootMs / 2);
-    this.beginMachine(node, { generation: node.generation, isPaused: false });
+    this.beginMachine(node, { generation: node.generation, isPaused: false }, requireLease);
     node.run = { boot: this.boot };
     this.#world.happened(this, node.node_id, what);
     await this.pause(bootMs / 2);
@@ -335,11 +335,11 @@ export class SimulatedCompute {
     if (isShortLived) this.endMachine(node.node_id, 'guest');
   }
 
-  beginMachine(node: KnownNode, machine: Pick<Machine, 'generation' | 'isPaused'>): void {
-    if (this.held.isHeld || this.#world.kernel.now >= this.deadline)
-      throw fault('lease_expired', { name: String(node.fields.name) });
+  beginMachine(node: KnownNode, machine: Omit<Machine, 'nodeId'>, requireLease = this.held.checkOf(node)): void {
+    requireLease();
     delete node.hasDeparted;
-    this.#world.machines.begin(this.id, { nodeId: node.node_id, ...machine });
+    this.#world.machines.begin(this.id, { ...machine, nodeId: node.node_id, isPaused: true });
+    this.held.setPaused(node.node_id, machine.isPaused);
   }
 
   #stop(path: Params): Promise<void> {

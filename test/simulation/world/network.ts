@@ -4,6 +4,7 @@
  */
 import { isFault } from '../../../src/api/faults.ts';
 import { LocalTransport } from '../../../src/api/local-transport.ts';
+import { epochHeader } from '../../../src/api/own-agent.ts';
 import type { Method } from '../../../src/api/route.ts';
 import type { Kernel, Process } from '../engine/kernel.ts';
 import type { Connection, Internet, Wire, WireAnswer, WireRequest } from '../engine/simulation.ts';
@@ -24,6 +25,7 @@ class Host {
   readonly transport: LocalTransport<unknown>;
   isCut = false;
   cuts = 0;
+  cutAt = 0;
   /** Time until which events of the compute come late, each later than the answers of requests. */
   lateUntil = 0;
   /** Packets on the way while the cable is pulled. */
@@ -37,6 +39,8 @@ class Host {
   }
 }
 
+/** Longest time between two repetitions of TCP. */
+const repeatedMs = 60_000;
 /** TCP's: probes that are not answered. */
 const probesMs = 11_000;
 const connectMs = 5_000;
@@ -55,7 +59,7 @@ export class Network implements Internet {
     this.#hosts.set(name, new Host(compute));
   }
 
-  request({ host: name, method, path, body, connection }: WireRequest): Promise<WireAnswer> {
+  request({ host: name, connection, ...sent }: WireRequest): Promise<WireAnswer> {
     const host = this.#host(name);
     const owner = this.#kernel.current;
     const { promise, resolve } = Promise.withResolvers<WireAnswer>();
@@ -69,9 +73,14 @@ export class Network implements Internet {
       if (!isWaited && this.#kernel.chance.next() < 0.5) return;
       const { process } = host.compute;
       if (!process) return this.#end(connection, owner, 'other side closed');
-      this.#kernel.after(0, () => void handle(host, method as Method, path, body).then(answered), process);
+      this.#kernel.after(0, () => void handle(host, sent).then(answered), process);
     };
-    this.#connect(host, { connection, owner }, () => this.#travel(host, arrived));
+    /** The kernel sends again what was not acknowledged, less and less often, also after its program has closed the connection. */
+    const repeated = () =>
+      connection.isOpen && owner.isAlive
+        ? arrived()
+        : this.#kernel.after(this.#kernel.chance.between(0, repeatedMs), () => this.#travel(host, arrived), this.#kernel.world);
+    this.#connect(host, { connection, owner }, () => this.#travel(host, repeated));
     return promise;
   }
 
@@ -154,6 +163,7 @@ export class Network implements Internet {
     if (host.isCut) return;
     host.isCut = true;
     host.cuts += 1;
+    host.cutAt = this.#kernel.now;
     const { cuts } = host;
     this.#kernel.after(
       probesMs,
@@ -189,7 +199,9 @@ export class Network implements Internet {
     this.#kernel.after(
       this.#latency(),
       () => {
-        if (host.isCut) {
+        // A connection that was kept open takes a request until its end is noticed.
+        const isKept = host.isCut && this.#kernel.now < host.cutAt + probesMs && this.#kernel.chance.next() < 0.5;
+        if (host.isCut && !isKept) {
           this.#kernel.after(connectMs, () => this.#end(connection, owner, 'Connect Timeout Error'), this.#kernel.world);
         } else if (!host.compute.process) this.#end(connection, owner, 'connect ECONNREFUSED');
         else connected();
@@ -231,9 +243,13 @@ export class Network implements Internet {
   }
 }
 
-async function handle(host: Host, method: Method, path: string, body: string | null): Promise<WireAnswer> {
+async function handle(
+  { compute, transport }: Host,
+  { method, path, body, headers }: Pick<WireRequest, 'method' | 'path' | 'body' | 'headers'>,
+): Promise<WireAnswer> {
   try {
-    const answer = await host.transport.raw(method, path, body === null ? undefined : Buffer.from(body));
+    compute.held.refuseOutdated(headers[epochHeader]);
+    const answer = await transport.raw(method as Method, path, body === null ? undefined : Buffer.from(body));
     return { status: answer.status, text: Buffer.from(answer.body as Uint8Array).toString() };
   } catch (error) {
     if (!isFault(error)) throw error;

@@ -60,7 +60,10 @@ export class SimulatedSlice {
         machines: {
           pause: async () => compute.hold(),
           resume: async () => compute.held.release(),
-          end: async () => compute.endAll(),
+          end: () => compute.endAll(),
+          setEpoch: (epoch) => {
+            compute.held.epoch = epoch;
+          },
         },
         log: this.#world.log,
         renew: (epoch, signal) => this.#renew(epoch, signal),
@@ -102,7 +105,7 @@ export class SimulatedSlice {
       if (isMoving) await new Promise((resolve) => setTimeout(resolve, 500));
     }
     await keeper.close();
-    this.compute.endAll();
+    await this.compute.endAll();
     await say({ leaving: true }).catch(() => undefined);
   }
 
@@ -143,7 +146,7 @@ export class SimulatedSlice {
     const { compute } = this;
     const { boot } = compute;
     this.#deadline = { at, boot };
-    compute.deadline = at;
+    compute.held.deadline = at;
     kernel.after(
       at - kernel.now,
       () => {
