@@ -147,13 +147,6 @@ export const faults: readonly Fault[] = [
     from: 'await this.#decide(arriving, arrived);',
     to: "await arriving.act('resume', {});\n    await this.#decide(arriving, arrived);",
   },
-  {
-    name: 'no-epoch',
-    says: 'requests to a slice do not say for which epoch of its lease they are',
-    file: 'controller/computes/remote-connections.ts',
-    from: 'epoch !== null && ',
-    to: 'false && ',
-  },
 ];
 
 /** @throws for a name that is none */
