@@ -24,9 +24,11 @@ const square = 10;
 const dragged = square ** 2;
 const packets = { many: 20_000, few: 200 };
 const limitMs = 60_000;
+/** Each link takes two ports. */
+const manyPorts = '[Server]\nudp_start_port_range = 10000\nudp_end_port_range = 60000\n';
 
 export async function benchWeb(say: (text: string) => void): Promise<Row[]> {
-  const server = await startPatchbay();
+  const server = await startPatchbay(manyPorts);
   const client = new Client(server.url);
   const profile = await mkdtemp(join(tmpdir(), 'pb-bench-chromium-'));
   const browser = await chromium.launchPersistentContext(profile, {

@@ -49,19 +49,23 @@ export function pathOf({ from, to, control }: Curve): string {
   return control ? `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}` : `M${from.x} ${from.y}L${to.x} ${to.y}`;
 }
 
-/** Whether a straight line from one point to another touches a box. */
-export function crosses(box: Box, from: Point, to: Point): boolean {
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  let [enter, leave] = [0, 1];
-  for (const [step, room] of [
-    [-dx, from.x - box.x],
-    [dx, box.x + box.width - from.x],
-    [-dy, from.y - box.y],
-    [dy, box.y + box.height - from.y],
-  ] as const) {
-    if (step === 0 && room < 0) return false;
-    if (step < 0) enter = Math.max(enter, room / step);
-    else if (step > 0) leave = Math.min(leave, room / step);
-  }
+/** Whether a straight line from one point to another touches a box. A scene asks this a million times: nothing is allocated. */
+export function crosses({ x, y, width, height }: Box, from: Point, to: Point): boolean {
+  const dx = to.x - from.x;
+  const dy = to.y - from.y;
+  let enter = 0;
+  let leave = 1;
+  if (dx !== 0) {
+    const left = (x - from.x) / dx;
+    const right = (x + width - from.x) / dx;
+    enter = Math.max(enter, Math.min(left, right));
+    leave = Math.min(leave, Math.max(left, right));
+  } else if (from.x < x || from.x > x + width) return false;
+  if (dy !== 0) {
+    const top = (y - from.y) / dy;
+    const bottom = (y + height - from.y) / dy;
+    enter = Math.max(enter, Math.min(top, bottom));
+    leave = Math.min(leave, Math.max(top, bottom));
+  } else if (from.y < y || from.y > y + height) return false;
   return enter <= leave;
 }

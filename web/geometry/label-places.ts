@@ -96,7 +96,8 @@ export function placeLabels(scene: LabelScene): Placement {
   for (const { id, symbol } of scene.nodes) board.addBox('symbol', id, grown(symbol, gapPx));
   for (const box of scene.fixed) board.addBox('text', '', box);
   for (const link of scene.links) board.addLink(link);
-  const names = scene.nodes.map((node) => ({ id: node.id, ...nameChoice(node) }));
+  const spotsOf = sharedNameSpots();
+  const names = scene.nodes.map((node) => ({ id: node.id, ...nameChoice(node, spotsOf) }));
   const links = scene.links.map((link) => ({
     id: link.id,
     one: portChoice(link, 0),
@@ -133,9 +134,20 @@ function valueSpot(value: Choice<ValueSpot>): ValueSpot | undefined {
   return spot && value.label?.isCrowded ? { ...spot, isShort: true } : spot;
 }
 
-function nameChoice({ id, symbol, name }: LabelledNode): Choice<NameSpot> {
+/** Nodes with symbols and texts of one size have the same list. */
+function sharedNameSpots(): typeof nameSpots {
+  const lists = new Map<string, readonly NameSpot[]>();
+  return (symbol, name) => {
+    const key = `${symbol.width} ${symbol.height} ${name.size}`;
+    const spots = lists.get(key) ?? nameSpots(symbol, name);
+    lists.set(key, spots);
+    return spots;
+  };
+}
+
+function nameChoice({ id, symbol, name }: LabelledNode, spotsOf: typeof nameSpots): Choice<NameSpot> {
   if (!name) return { spots: [], label: undefined };
-  const spots = nameSpots(symbol, name);
+  const spots = spotsOf(symbol, name);
   return choice('name', id, spots, (spot) => textBox(namePlace(symbol, spot), name));
 }
 

@@ -50,12 +50,22 @@ export class NearGrid<T extends object> {
 
   /** Whether an item in the cells along a line is wanted. A line of very many cells is no way to look: it finds nothing. */
   someOnLine(from: Point, to: Point, isWanted: (item: T) => boolean): boolean {
-    let found = false;
-    if (partsOf(from, to) > mostCells) return false;
-    eachPart(from, to, (one, other) => {
-      if (!found) this.visit(boxBetween(one, other), (item) => (found ||= isWanted(item)));
-    });
-    return found;
+    const count = partsOf(from, to);
+    if (count > mostCells) return false;
+    if (this.#everywhere.some(isWanted)) return true;
+    for (let place = 0; place < count; place += 1) {
+      const one = partAt(from, to, place / count);
+      if (this.#someIn(boxBetween(one, partAt(from, to, (place + 1) / count)), isWanted)) return true;
+    }
+    return false;
+  }
+
+  #someIn({ x, y, width, height }: Box, isWanted: (item: T) => boolean): boolean {
+    const right = cellAt(x + width);
+    const bottom = cellAt(y + height);
+    for (let column = cellAt(x); column <= right; column += 1)
+      for (let row = cellAt(y); row <= bottom; row += 1) if (this.#cells.get(keyOf(column, row))?.some(isWanted)) return true;
+    return false;
   }
 
   #add(key: number, item: T): void {
@@ -77,9 +87,13 @@ const partsOf = (from: Point, to: Point) => Math.max(1, Math.ceil(Math.hypot(to.
 
 function eachPart(from: Point, to: Point, visit: (one: Point, other: Point) => void): void {
   const count = partsOf(from, to);
-  const at = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
-  for (let place = 0; place < count; place += 1) visit(at(place / count), at((place + 1) / count));
+  for (let place = 0; place < count; place += 1) visit(partAt(from, to, place / count), partAt(from, to, (place + 1) / count));
 }
+
+const partAt = (from: Point, to: Point, part: number): Point => ({
+  x: from.x + (to.x - from.x) * part,
+  y: from.y + (to.y - from.y) * part,
+});
 
 function cellOf(key: number): Box {
   const column = Math.floor(key / span) - span / 2;
@@ -88,8 +102,11 @@ function cellOf(key: number): Box {
 }
 
 function eachCell({ x, y, width, height }: Box, visit: (key: number) => void): void {
-  const [left, top] = [Math.floor(x / cellPx), Math.floor(y / cellPx)];
-  const [right, bottom] = [Math.floor((x + width) / cellPx), Math.floor((y + height) / cellPx)];
-  for (let column = left; column <= right; column += 1)
-    for (let row = top; row <= bottom; row += 1) visit((column + span / 2) * span + row + span / 2);
+  const right = cellAt(x + width);
+  const bottom = cellAt(y + height);
+  for (let column = cellAt(x); column <= right; column += 1)
+    for (let row = cellAt(y); row <= bottom; row += 1) visit(keyOf(column, row));
 }
+
+const cellAt = (pixels: number) => Math.floor(pixels / cellPx);
+const keyOf = (column: number, row: number) => (column + span / 2) * span + row + span / 2;

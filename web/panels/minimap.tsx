@@ -13,7 +13,7 @@ const heightPx = 116;
 const marginPx = 8;
 /** The minimap is hidden for smaller projects, which are seen whole anyway. */
 const leastNodes = 20;
-/** Shortest time between two redraws: a drag changes nodes in each frame. */
+/** Shortest time between two redraws: changes of other users may come one by one. */
 const everyMs = 200;
 
 export function Minimap() {

@@ -7,9 +7,12 @@ import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 
+/** `localeCompare` makes a collator for each comparison. */
+const byName = new Intl.Collator(undefined, { numeric: true });
+
 export function OverviewPanel() {
   const { project, nodes, links, selection, work } = useProject();
-  const all = nodes.all.value.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }));
+  const all = nodes.all.value.toSorted((one, other) => byName.compare(one.name, other.name));
   const running = all.filter(({ status }) => status === 'started').length;
   const failures = work.failures.value;
   return (

@@ -1,4 +1,4 @@
-/** Drags the selection: rendered immediately, sent to the server on release. */
+/** Drags the selection: drawn immediately, put into the project and sent to the server on release. */
 import { batch } from '@preact/signals';
 import { around, type Box, type Point, snapped } from '../geometry/geometry.ts';
 import { snapTo } from '../geometry/snapping.ts';
@@ -27,6 +27,8 @@ export class DragItems implements Drag {
   readonly #project: ProjectState;
   readonly #from: Point;
   readonly #dragged: readonly Dragged[];
+  /** Nothing stays behind, so that the canvas moves as one. */
+  readonly #isAll: boolean;
   /** Around all dragged items. */
   readonly #box: Box | undefined;
   /** Visible items that are not dragged. */
@@ -41,6 +43,7 @@ export class DragItems implements Drag {
     this.#project = project;
     this.#from = app.viewport.toScene(start.clientX, start.clientY);
     this.#dragged = draggedItems(project, project.groups.withMembers(project.selection.ids.peek()));
+    this.#isAll = this.#dragged.length === project.nodes.ids.peek().length + project.drawings.ids.peek().length;
     this.#box = around(this.#dragged.map(({ box }) => box));
     const dragged = new Set(this.#dragged.map(({ id }) => id));
     this.#others = project
@@ -58,23 +61,18 @@ export class DragItems implements Drag {
   }
 
   end(): void {
-    this.#stop();
     const by = this.#snap().by;
     const places = this.#dragged.map(({ id, item, box }) => ({ id, from: box, to: this.#placeOf(item, box, by) }));
-    void this.#app.toasts.attempt(() => moveItems(this.#project, places));
+    batch(() => {
+      this.cancel();
+      void this.#app.toasts.attempt(() => moveItems(this.#project, places));
+    });
   }
 
   cancel(): void {
-    this.#stop();
-    for (const { id, box } of this.#dragged) {
-      this.#project.hold(id, { x: box.x, y: box.y });
-      this.#project.release(id);
-    }
-  }
-
-  #stop(): void {
     cancelAnimationFrame(this.#frame);
     this.#app.sketch.value = {};
+    this.#project.drawn.dragged.clear();
   }
 
   #show(): void {
@@ -82,7 +80,12 @@ export class DragItems implements Drag {
     const { by, guides } = this.#snap();
     batch(() => {
       this.#app.sketch.value = { guides };
-      for (const { id, item, box } of this.#dragged) this.#project.hold(id, this.#placeOf(item, box, by));
+      const { dragged } = this.#project.drawn;
+      const [first] = this.#dragged;
+      if (first && this.#isAll) {
+        const { x, y } = this.#placeOf(first.item, first.box, by);
+        dragged.all.value = { x: x - first.box.x, y: y - first.box.y };
+      } else dragged.show(new Map(this.#dragged.map(({ id, item, box }) => [id, this.#placeOf(item, box, by)])));
     });
   }
 

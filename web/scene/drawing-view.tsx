@@ -6,7 +6,7 @@ import { texts } from '../texts.ts';
 import { isBlack } from './label.ts';
 
 export function DrawingView({ id }: { readonly id: string }) {
-  const { drawings, selection, pictures, groups } = useProject();
+  const { drawings, selection, pictures, groups, drawn } = useProject();
   const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
   const selected = useComputed(() => selection.ids.value.has(id));
   const drawing = drawings.signalOf(id)?.value;
@@ -15,12 +15,13 @@ export function DrawingView({ id }: { readonly id: string }) {
   if ('group' in picture && picture.group === 'collapsed') return <CollapsedView id={id} selected={selected.value} />;
   const { width, height } = picture;
   const turn = drawing.rotation ? ` rotate(${drawing.rotation})` : '';
+  const { x, y } = drawn.dragged.placed(id, drawing);
   return (
     <g
       class={selected.value ? 'drawing selected' : 'drawing'}
       data-id={id}
       data-kind="drawing"
-      transform={`translate(${drawing.x} ${drawing.y})${turn}`}
+      transform={`translate(${x} ${y})${turn}`}
       {...nameOf(picture)}
     >
       {selected.value && <rect class="halo" x={-4} y={-4} width={width + 8} height={height + 8} rx={4} />}
@@ -43,7 +44,8 @@ function CollapsedView({ id, selected }: { readonly id: string; readonly selecte
   void nodes.all.value;
   const group = groups.shown(id);
   if (!group) return null;
-  const { box, name, nodeCount } = group;
+  const { name, nodeCount } = group;
+  const box = groups.drawnBox(group);
   const count = texts.nodesInGroup(nodeCount);
   const middle = { x: box.width / 2, y: box.height / 2 + 5 };
   return (

@@ -35,20 +35,26 @@ export function FarNames() {
   if (names.value.length === 0) return null;
   return (
     <g class="far-names" font-size={fontPx / scale.value} stroke-width={3 / scale.value}>
-      {names.value.map(({ id, name, x, y }) => (
-        <text key={id} x={x} y={y} text-anchor="middle">
-          {name}
-        </text>
+      {names.value.map((name) => (
+        <FarName key={name.node.node_id} {...name} />
       ))}
     </g>
   );
 }
 
 interface PlacedName {
-  readonly id: string;
-  readonly name: string;
-  readonly x: number;
-  readonly y: number;
+  readonly node: Node;
+  /** Distance of the baseline from the top of the node. */
+  readonly above: number;
+}
+
+function FarName({ node, above }: PlacedName) {
+  const { x, y } = useProject().drawn.dragged.placed(node.node_id, node);
+  return (
+    <text x={x + node.width / 2} y={y - above} text-anchor="middle">
+      {shortName(node.name)}
+    </text>
+  );
 }
 
 function spaced(nodes: readonly Node[], scale: number, isFlat: boolean): PlacedName[] {
@@ -56,14 +62,12 @@ function spaced(nodes: readonly Node[], scale: number, isFlat: boolean): PlacedN
   const names: PlacedName[] = [];
   for (const node of nodes) {
     if (names.length === mostNames) break;
-    const top = node.y + symbolBox(node, isFlat).y;
-    const x = node.x + node.width / 2;
-    const name = shortName(node.name);
-    const [width, height] = [(name.length * charPx + 8) / scale, lineHeightPx / scale];
-    const box = { x: x - width / 2, y: top - height, width, height };
+    const { y: top } = symbolBox(node, isFlat);
+    const [width, height] = [(shortName(node.name).length * charPx + 8) / scale, lineHeightPx / scale];
+    const box = { x: node.x + (node.width - width) / 2, y: node.y + top - height, width, height };
     if (placed.some((other) => overlaps(other, box))) continue;
     placed.push(box);
-    names.push({ id: node.node_id, name, x, y: top - 3 / scale });
+    names.push({ node, above: 3 / scale - top });
   }
   return names;
 }

@@ -12,7 +12,7 @@ const turnDistancePx = 26;
 
 export function Handles() {
   const { viewport, tools } = useApp();
-  const { selection, pictures, groups } = useProject();
+  const { selection, pictures, groups, drawn } = useProject();
   const [drawing, ...others] = selection.drawings.value;
   const isAlone = drawing && others.length === 0 && selection.ids.value.size === 1;
   if (!isAlone || drawing.locked || tools.tool.value.name !== 'select') return null;
@@ -20,8 +20,10 @@ export function Handles() {
   const { scale } = viewport.drawn.value;
   const picture = pictures.of(drawing.svg);
   const [size, reach] = [sizePx / scale, reachPx / scale];
+  const { drawing_id: id, rotation } = drawing;
+  const { x, y } = drawn.dragged.placed(id, drawing);
   return (
-    <g class="handles" data-id={drawing.drawing_id} transform={`translate(${drawing.x} ${drawing.y}) rotate(${drawing.rotation})`}>
+    <g class="handles" data-id={id} transform={`translate(${x} ${y}) rotate(${rotation})`}>
       {handlesOf(picture, turnDistancePx / scale).map(([handle, { x, y }]) => (
         <g key={handle} class={`handle-${handle}`} data-handle={handle} transform={`translate(${x} ${y})`}>
           <circle class="reach" r={reach} />

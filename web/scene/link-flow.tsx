@@ -1,18 +1,26 @@
 /** Live traffic of a link: dots that run along it, larger and faster with the rate, one side per direction. */
-import { useComputed } from '@preact/signals';
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import type { LinkPath } from './link-path.ts';
+import type { DrawnLink } from './drawn-link.ts';
 
 /** Rates in bit/s from which a link shows the next level. */
 const steps = [1, 1e4, 1e6, 1e8];
 /** Distance from the middle of the line. */
 const asidePx = 3.5;
 
-export function LinkFlow({ id, path: { d, aside } }: { readonly id: string; readonly path: LinkPath }) {
+export interface LineProps {
+  readonly id: string;
+  readonly line: ReadonlySignal<DrawnLink | undefined>;
+}
+
+export function LinkFlow({ id, line }: LineProps) {
   const { traffic } = useProject();
   // The levels are joined to a string, so that the link is rendered again only when a level changes.
   const levels = useComputed(() => traffic.rateOf(id).value.map(levelOf).join(' ')).value.split(' ');
+  // An idle link does not ask for its line, which a drag changes.
+  if (levels.every((level) => level === '0') || !line.value) return null;
+  const { d, aside } = line.value.path;
   return (
     <>
       {(['ab', 'ba'] as const).map((way, place) => {

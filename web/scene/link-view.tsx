@@ -1,47 +1,47 @@
 /** A link on the canvas: its line, the names of its two ports, and a pill with its state. */
-import { computed, useComputed } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import { type PortSpot, portPlace, type TextPlace, valuePlace } from '../geometry/label-spots.ts';
+import type { Box } from '../geometry/geometry.ts';
+import { type PortSpot, portPlace, type TextPlace, type ValueSpot, valuePlace } from '../geometry/label-spots.ts';
 import { useApp, useProject } from '../state/app.ts';
-import type { CollapsedGroup } from '../state/groups.ts';
+import type { OverlayMark } from '../state/overlay.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
-import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
+import { type DrawnLink, drawnLink } from './drawn-link.ts';
 import { labelLook } from './label.ts';
 import { badgeOf, LinkBadge, linkStates, marksOf } from './link-badge.tsx';
 import { LinkFlow, LinkTitle } from './link-flow.tsx';
-import { type LinkEnd, type LinkPath, linkEnd, linkPath } from './link-path.ts';
 import { endText, endTextSize, isEndPlaced, portName } from './port-name.ts';
+import { useFacts } from './use-facts.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, drawn, selection, work, traffic } = useProject();
-  const selected = useComputed(() => selection.ids.value.has(id));
-  const label = useComputed(() => selection.labelOf(id)).value;
-  const failure = useComputed(() => work.failures.value.get(id)).value;
-  const isKernel = useComputed(() => traffic.isKernelPath(id)).value;
-  const isFlat = useFlatSymbols();
+  const { symbolSet, viewport } = useApp();
+  const project = useProject();
+  const { links, nodes, drawn, selection, work, traffic } = project;
+  // A drag changes the line, and with it attributes; only what stands on the line is rendered again.
+  const line = useComputed(() => drawnLink(project, id, symbolSet.value === 'flat'));
+  const d = useComputed(() => line.value?.path.d);
+  const { isDrawn, isSelected, label, failure, isKernel, spots, mark, inDetail } = useFacts(() => ({
+    isDrawn: line.value !== undefined,
+    isSelected: selection.ids.value.has(id),
+    label: selection.labelOf(id),
+    failure: work.failures.value.get(id),
+    isKernel: traffic.isKernelPath(id),
+    spots: drawn.placement.value.links.get(id),
+    mark: drawn.overlay.value?.links.value.get(id),
+    inDetail: isDetailed(viewport, () => labelBoxes(project, id)),
+  }));
   const link = links.signalOf(id)?.value;
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
   const other = b && nodes.find(b.node_id);
-  const bulge = useComputed(() => drawn.bulges.value.get(id)).value;
-  const spots = useComputed(() => drawn.placement.value.links.get(id)).value;
-  const mark = useComputed(() => drawn.overlay.value?.links.value.get(id)).value;
-  const inGroup = useGroupOf(a?.node_id);
-  const otherInGroup = useGroupOf(b?.node_id);
-  const inDetail = useDetail(id);
-  if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
-  const ends = [linkEnd(one, symbolBox(one, isFlat), inGroup), linkEnd(other, symbolBox(other, isFlat), otherInGroup)] as const;
-  const path = linkPath(ends, bulge);
-  const hasValues = inDetail && (!spots?.value?.isShort || selected.value);
-  const badge = hasValues ? badgeOf(link, path.curve, mark) : marksOf(link, mark);
-  const end = { link, path, symbols: [ends[0].symbol, ends[1].symbol] as const };
+  if (!link || !one || !other || !isDrawn) return null;
+  const hasValues = inDetail && (!spots?.value?.isShort || isSelected);
   return (
     <g
-      class={`link ${mark ? `look-${mark.look}` : linkStates(link).join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
+      class={`link ${mark ? `look-${mark.look}` : linkStates(link).join(' ')}${isKernel ? ' kernel' : ''}${isSelected ? ' selected' : ''}`}
       data-id={id}
       data-kind="link"
     >
@@ -50,37 +50,25 @@ export function LinkView({ id }: { readonly id: string }) {
         title={`${linkTitle(link, [one, other])}${isKernel ? `, ${texts.kernelPath}` : ''}`}
         names={[one.name, other.name]}
       />
-      <path class="hit" d={path.d} />
-      <path class="line" d={path.d} style={mark ? {} : lineStyle(link)} />
-      <LinkFlow id={id} path={path} />
-      {inDetail && <EndView {...end} node={one} end={0} spot={spots?.ports[0]} selected={label === 0} />}
-      {inDetail && <EndView {...end} node={other} end={1} spot={spots?.ports[1]} selected={label === 1} />}
-      <LinkBadge
-        badge={badge}
-        at={spots?.value ? valuePlace(path.curve, spots.value, badge.width) : path.middle}
-        failure={failure}
-      />
+      <path class="hit" d={d} />
+      <path class="line" d={d} style={mark ? {} : lineStyle(link)} />
+      <LinkFlow id={id} line={line} />
+      {inDetail && <EndView link={link} line={line} node={one} end={0} spot={spots?.ports[0]} selected={label === 0} />}
+      {inDetail && <EndView link={link} line={line} node={other} end={1} spot={spots?.ports[1]} selected={label === 1} />}
+      {(failure || mark || linkStates(link).length > 0) && (
+        <BadgeView link={link} line={line} mark={mark} spot={spots?.value} hasValues={hasValues} failure={failure} />
+      )}
     </g>
   );
 }
 
-/** Whether its ports are named. */
-function useDetail(id: string): boolean {
-  const { viewport } = useApp();
-  const { links, nodes, groups } = useProject();
-  const boxes = () =>
-    (links.signalOf(id)?.value?.nodes ?? []).flatMap(({ node_id, label }) => {
-      const group = groups.hidden.value.get(node_id);
-      const node = nodes.find(node_id);
-      return [...(group ? [group.box] : []), ...(node ? labelledBoxes(node, label) : [])];
-    });
-  return useComputed(() => isDetailed(viewport, boxes)).value;
-}
-
-/** The collapsed group of a node. A link may come to another node: a computed signal would keep the group of the one before. */
-function useGroupOf(nodeId = ''): CollapsedGroup | undefined {
-  const { groups } = useProject();
-  return useMemo(() => computed(() => groups.hidden.value.get(nodeId)), [groups, nodeId]).value;
+/** Boxes of the ends of a link and of the names of its ports. */
+function labelBoxes({ links, nodes, groups }: ProjectState, id: string): readonly Box[] {
+  return (links.find(id)?.nodes ?? []).flatMap(({ node_id, label }) => {
+    const group = groups.hidden.value.get(node_id);
+    const node = nodes.find(node_id);
+    return [...(group ? [group.box] : []), ...(node ? labelledBoxes(node, label) : [])];
+  });
 }
 
 export function linkTitle(link: Link, [one, other]: readonly [Node, Node]): string {
@@ -95,24 +83,46 @@ export function endNames(project: ProjectState, link: Link): [string, string] {
   return [name(0), name(1)];
 }
 
-interface EndProps {
-  readonly node: Node;
+interface OnLineProps {
   readonly link: Link;
+  readonly line: ReadonlySignal<DrawnLink | undefined>;
+}
+
+interface BadgeProps extends OnLineProps {
+  readonly mark: OverlayMark | undefined;
+  readonly spot: ValueSpot | undefined;
+  readonly hasValues: boolean;
+  readonly failure: string | undefined;
+}
+
+/** Marks alone, as at small scales, stand in the middle. */
+function BadgeView({ link, line, mark, spot, hasValues, failure }: BadgeProps) {
+  if (!line.value) return null;
+  const { curve, middle } = line.value.path;
+  const badge = hasValues ? badgeOf(link, curve, mark) : marksOf(link, mark);
+  return <LinkBadge badge={badge} at={spot ? valuePlace(curve, spot, badge.width) : middle} failure={failure} />;
+}
+
+interface EndProps extends OnLineProps {
+  readonly node: Node;
   readonly end: 0 | 1;
-  readonly path: LinkPath;
-  readonly symbols: readonly [LinkEnd['symbol'], LinkEnd['symbol']];
   readonly spot: PortSpot | undefined;
   /** The label of this end is selected. */
   readonly selected: boolean;
 }
 
 /** A label that a user moved has a position relative to its node; another lies where the line leaves the node. */
-function EndView({ node, link, end, path, symbols, spot, selected }: EndProps) {
+function EndView({ node, link, end, line, spot, selected }: EndProps) {
+  const { drawn } = useProject();
+  if (!line.value) return null;
+  const { path, ends } = line.value;
+  const symbols = [ends[0].symbol, ends[1].symbol] as const;
   const at = path.ends[end];
+  const from = drawn.dragged.placed(node.node_id, node);
   const { style, sizePx } = labelLook(link.nodes[end]?.label?.style);
   const { x = 0, y = 0 } = link.nodes[end]?.label ?? {};
   const place: TextPlace = isEndPlaced(link, end)
-    ? { x: node.x + (x ?? 0), y: node.y + y + sizePx, anchor: 'start' }
+    ? { x: from.x + (x ?? 0), y: from.y + y + sizePx, anchor: 'start' }
     : spot
       ? portPlace({ curve: path.curve, symbols }, end, spot, endTextSize(node, link, end))
       : { x: at.x, y: at.y - 5, anchor: 'middle' };

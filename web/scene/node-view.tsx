@@ -8,55 +8,63 @@ import { textWidth } from '../geometry/text-width.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { OverlayMark } from '../state/overlay.ts';
 import { texts } from '../texts.ts';
-import { farGlyph, SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { farGlyph, sceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
 import { givenNamePlace, nameText } from './node-name.ts';
+import { useFacts } from './use-facts.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { server, viewport } = useApp();
   const { nodes, selection, work, groups, drawn } = useProject();
-  const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
-  const selected = useComputed(() => selection.ids.value.has(id));
-  const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
-  const busy = useComputed(() => work.busy.value.get(id));
-  const failure = useComputed(() => work.failures.value.get(id));
-  const inDetail = useComputed(() => {
-    const node = nodes.signalOf(id)?.value;
-    return isDetailed(viewport, () => (node ? labelledBoxes(node, node.label) : []));
+  const { isHidden, isSelected, isLabelSelected, busy, failure, mark, inDetail, glyph } = useFacts(() => {
+    const node = nodes.find(id);
+    const inDetail = isDetailed(viewport, () => (node ? labelledBoxes(node, node.label) : []));
+    return {
+      isHidden: groups.hidden.value.has(id),
+      isSelected: selection.ids.value.has(id),
+      isLabelSelected: selection.labelOf(id) !== undefined,
+      busy: work.busy.value.get(id),
+      failure: work.failures.value.get(id),
+      mark: drawn.overlay.value?.nodes.value.get(id),
+      inDetail,
+      glyph: inDetail ? 'full' : viewport.detail.value === 'far' ? farGlyph(viewport.drawn.value.scale) : 'none',
+    } as const;
   });
-  const mark = useComputed(() => drawn.overlay.value?.nodes.value.get(id)).value;
-  const glyph = useComputed(() =>
-    inDetail.value ? 'full' : viewport.detail.value === 'far' ? farGlyph(viewport.drawn.value.scale) : 'none',
-  ).value;
   const isFlat = useFlatSymbols();
+  // A drag changes this attribute and renders nothing.
+  const transform = useComputed(() => {
+    const node = nodes.find(id);
+    const { x, y } = node ? drawn.dragged.placed(id, node) : { x: 0, y: 0 };
+    return `translate(${x} ${y})`;
+  });
   const node = nodes.signalOf(id)?.value;
   if (!node || isHidden) return null;
-  const { x, y, name, status, locked } = node;
-  const problem = failure.value ?? problemIn(node.command_line);
+  const { name, status, locked } = node;
+  const problem = failure ?? problemIn(node.command_line);
   const box = symbolBox(node, isFlat);
-  const label = [name, texts.status[status], busy.value, problem].filter(Boolean).join(', ');
+  const label = [name, texts.status[status], busy, problem].filter(Boolean).join(', ');
   return (
     <g
-      class={`node ${status}${selected.value ? ' selected' : ''}${busy.value ? ' busy' : ''}`}
+      class={`node ${status}${isSelected ? ' selected' : ''}${busy ? ' busy' : ''}`}
       data-id={id}
       data-kind="node"
-      transform={`translate(${x} ${y})`}
+      transform={transform}
       aria-label={label}
     >
-      {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
+      {isSelected && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
       <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
-      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} glyph={glyph} />
-      <Status node={node} box={box} failure={problem} isBusy={busy.value !== undefined} inDetail={inDetail.value} />
-      {locked && inDetail.value && (
+      {sceneSymbol(isFlat ? { ...node, symbol: server.symbolOf(node) } : node, isFlat, glyph)}
+      {statusMark({ node, box, failure: problem, isBusy: busy !== undefined, inDetail })}
+      {locked && inDetail && (
         <path
           class="lock"
           d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z"
           transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
         />
       )}
-      {inDetail.value && mark && <NodeTag mark={mark} symbol={box} />}
-      {inDetail.value && <NodeLabel node={node} symbol={box} selected={labelSelected.value} />}
+      {inDetail && mark && <NodeTag mark={mark} symbol={box} />}
+      {inDetail && <NodeLabel node={node} symbol={box} selected={isLabelSelected} />}
     </g>
   );
 }
@@ -77,7 +85,7 @@ function NodeTag({ mark: { text, look }, symbol }: { readonly mark: OverlayMark;
   );
 }
 
-interface StatusProps {
+interface StatusMark {
   readonly node: Node;
   readonly box: Box;
   readonly failure: string | undefined;
@@ -85,8 +93,11 @@ interface StatusProps {
   readonly inDetail: boolean;
 }
 
-/** Each element with a transformation costs as much of a frame as several without, so it has none. */
-function Status({ node, box, failure, isBusy, inDetail }: StatusProps) {
+/**
+ * Elements of a node, which are no component, as there may be thousands. Each element with a transformation costs as much of a frame as
+ * several without, so these have none.
+ */
+function statusMark({ node, box, failure, isBusy, inDetail }: StatusMark) {
   const [x, y] = [box.x + box.width - 4, box.y + 4];
   const mark = failure ? `M${x} ${y - 4.2}v5m0 2.8v0.4` : node.status === 'suspended' && `M${x - 1.4} ${y - 2}v4m2.8 -4v4`;
   return (

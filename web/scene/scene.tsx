@@ -7,6 +7,7 @@ import { nearScale } from '../geometry/viewport.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { CursorsOfOthers } from './cursors-of-others.tsx';
 import { DrawingView } from './drawing-view.tsx';
 import { FarNames } from './far-names.tsx';
 import { Gestures } from './gestures.ts';
@@ -69,20 +70,37 @@ export function Scene() {
       <svg ref={svg} class="canvas" role="application" aria-label={texts.canvas}>
         <Grid />
         <g ref={content}>
-          <Layers project={project} />
+          <Items project={project} />
           {Ghosts && <Ghosts />}
-          <FarNames />
-          <SelectionsOfOthers />
+          <CursorsOfOthers />
           <Overlay />
-          <Handles />
-          <LinkHandles />
-          <WireHandle />
         </g>
       </svg>
       {overlay && <overlay.Legend />}
       <TextEditor />
       <RenameEditor />
     </div>
+  );
+}
+
+/** The items, and what is drawn at them: a drag of all moves this group. */
+function Items({ project }: { readonly project: ProjectState }) {
+  const group = useRef<SVGGElement>(null);
+  useSignalEffect(() => {
+    const by = project.drawn.dragged.all.value;
+    group.current?.classList.toggle('carried', by !== undefined);
+    if (by) group.current?.setAttribute('transform', `translate(${by.x} ${by.y})`);
+    else group.current?.removeAttribute('transform');
+  });
+  return (
+    <g ref={group}>
+      <Layers project={project} />
+      <FarNames />
+      <SelectionsOfOthers />
+      <Handles />
+      <LinkHandles />
+      <WireHandle />
+    </g>
   );
 }
 

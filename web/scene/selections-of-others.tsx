@@ -1,13 +1,12 @@
-/** Outlines around what other users have selected, with their initials, and their pointers. They take no clicks. */
+/** Outlines around what other users have selected, with their initials. They take no clicks. */
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
 import type { PresenceSession } from '../../src/schema/presence.ts';
-import { around, type Box, nodeBox } from '../geometry/geometry.ts';
+import { around, type Box } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
-import { CursorsOfOthers } from './cursors-of-others.tsx';
-import { linkEnd, linkPath } from './link-path.ts';
+import { drawnLink } from './drawn-link.ts';
 import { nameSizePx } from './name-size.ts';
 
 /** Distance between an item and its outline, and between the outlines of several users. Scene pixels. */
@@ -22,15 +21,6 @@ const widestNamePx = 220;
 const nameTopPx = 26;
 
 export function SelectionsOfOthers() {
-  return (
-    <>
-      <Outlines />
-      <CursorsOfOthers />
-    </>
-  );
-}
-
-function Outlines() {
   const { viewport } = useApp();
   const { presence } = useProject();
   const fontSize = useComputed(() => nameSizePx(viewport.drawn.value.scale)).value;
@@ -55,26 +45,23 @@ interface OutlineProps {
 }
 
 function Outline({ id, ...of }: OutlineProps) {
-  const { nodes, links, drawn, drawings, pictures, groups } = useProject();
+  const project = useProject();
+  const { nodes, links, drawn, drawings, pictures, groups } = project;
   const isFlat = useFlatSymbols();
   const hiddenIn = groups.hidden.value.get(id);
-  if (hiddenIn) return <Frames box={hiddenIn.box} {...of} />;
+  if (hiddenIn) return <Frames box={groups.drawnBox(hiddenIn)} {...of} />;
   const node = nodes.find(id);
-  if (node) return <Frames box={withName(node, isFlat, of.fontSize)} {...of} />;
-  const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
-  if (one && other) {
-    const [group, otherGroup] = [one, other].map(({ node_id }) => groups.hidden.value.get(node_id));
-    if (group && group.id === otherGroup?.id) return null;
-    const ends = [linkEnd(one, nodeBox(one), group), linkEnd(other, nodeBox(other), otherGroup)] as const;
-    const { d } = linkPath(ends, drawn.bulges.value.get(id));
+  if (node) return <Frames box={withName(drawn.dragged.placed(id, node), isFlat, of.fontSize)} {...of} />;
+  if (links.find(id)) {
+    const line = drawnLink(project, id, isFlat);
     const [session] = of.sessions;
-    return session ? <path d={d} style={{ '--session': colourOf(session) }} /> : null;
+    return session && line ? <path d={line.path.d} style={{ '--session': colourOf(session) }} /> : null;
   }
   const drawing = drawings.find(id);
   if (!drawing) return null;
-  const box = groups.isCollapsed(id) ? groups.shown(id)?.box : undefined;
-  if (box) return <Frames box={box} {...of} />;
-  const { x, y, rotation, svg } = drawing;
+  const group = groups.isCollapsed(id) ? groups.shown(id) : undefined;
+  if (group) return <Frames box={groups.drawnBox(group)} {...of} />;
+  const { x, y, rotation, svg } = drawn.dragged.placed(id, drawing);
   const { width, height } = pictures.of(svg);
   return (
     <g transform={`translate(${x} ${y}) rotate(${rotation})`}>

@@ -1,5 +1,8 @@
-/** Keeps the bends of links and the places of labels up to date: they stay while something is dragged, and are chosen anew when it is let go. */
-import { useSignalEffect } from '@preact/signals';
+/**
+ * Keeps the bends of links and the places of labels up to date: they stay while something is dragged, and are chosen anew when it is let
+ * go. Labels are placed while some are drawn: at small scales there are none.
+ */
+import { useComputed, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { detours } from '../geometry/detours.ts';
 import { type Placement, placeLabels } from '../geometry/label-places.ts';
@@ -13,6 +16,8 @@ import { nameSizePx } from './name-size.ts';
 export function usePlacement(project: ProjectState): void {
   const { viewport, tools, symbolSet } = useApp();
   const last = useRef({ labels: '', lines: '' });
+  const hasLabels = useComputed(() => viewport.detailed.value !== undefined);
+  const namePx = useComputed(() => nameSizePx(viewport.complete.value ? 1 : Math.max(nearScale, viewport.drawn.value.scale)));
   useSignalEffect(() => {
     if (tools.pressing.value) return;
     const { nodes, links, groups, drawn } = project;
@@ -31,7 +36,7 @@ export function usePlacement(project: ProjectState): void {
   });
   useSignalEffect(() => {
     // Spots are relative to what they name: a drag moves labels without a new choice.
-    if (tools.pressing.value) return;
+    if (tools.pressing.value || !hasLabels.value) return;
     const { nodes, links, drawings, groups, pictures, drawn } = project;
     const scene = labelScene({
       nodes: nodes.all.value,
@@ -47,7 +52,7 @@ export function usePlacement(project: ProjectState): void {
       marks: drawn.overlay.value?.links.value,
       hidden: groups.hidden.value,
       isFlat: symbolSet.value === 'flat',
-      namePx: viewport.complete.value ? nameSizePx(1) : nameSizePx(Math.max(nearScale, viewport.drawn.value.scale)),
+      namePx: namePx.value,
       hasPortNames: project.project.value?.show_interface_labels ?? false,
     });
     const now = JSON.stringify(scene);

@@ -2,11 +2,13 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Link } from '../../src/schema/link.ts';
 import type { Placement } from '../geometry/label-places.ts';
+import { DraggedPlaces } from './dragged-places.ts';
 import type { CollapsedGroup } from './groups.ts';
 import { linkBulges } from './link-bulges.ts';
 import type { CanvasOverlay } from './overlay.ts';
 
 export class DrawnPlaces {
+  readonly dragged = new DraggedPlaces();
   /** Spots of labels. Replaced, never changed; spots that stay are the same objects. */
   readonly placement = signal<Placement>({ names: new Map(), links: new Map() });
   /** Marks of one property, for views that draw links or nodes. */
@@ -19,7 +21,12 @@ export class DrawnPlaces {
   readonly detours = signal<ReadonlyMap<string, number>>(new Map());
 
   constructor(links: () => readonly Link[], hidden: () => ReadonlyMap<string, CollapsedGroup>) {
-    this.bundles = computed(() => linkBulges(links(), hidden()));
+    let bundles: ReadonlyMap<string, number> = new Map();
+    this.bundles = computed(() => {
+      const now = linkBulges(links(), hidden());
+      bundles = isSame(now, bundles) ? bundles : now;
+      return bundles;
+    });
     this.bulges = computed(() => {
       const bulges = new Map(this.bundles.value);
       for (const [id, bend] of this.detours.value) bulges.set(id, (bulges.get(id) ?? 0) + bend);
@@ -33,3 +40,7 @@ export class DrawnPlaces {
     this.overlay.value = overlay;
   }
 }
+
+/** A map that stays the same object has no line computed anew. */
+const isSame = (one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>) =>
+  one.size === other.size && [...one].every(([id, bend]) => other.get(id) === bend);

@@ -21,6 +21,8 @@ const collapsedSize = { width: 124, height: 56 };
 
 export class Groups {
   readonly #project: ProjectState;
+  /** Stays the same object: most labs have no collapsed group, and each line asks for those of its ends. */
+  readonly #none: ReadonlyMap<string, CollapsedGroup> = new Map();
   /** The collapsed groups, by the ids of the nodes and drawings that they hide. */
   readonly hidden: ReadonlySignal<ReadonlyMap<string, CollapsedGroup>>;
 
@@ -60,6 +62,14 @@ export class Groups {
     return { id, box: { x: x - width / 2, y: y - height / 2, width, height }, name, nodeCount };
   }
 
+  /** The box of a group at the place where it is dragged. */
+  drawnBox({ id, box }: CollapsedGroup): Box {
+    const drawing = this.#project.drawings.peek(id);
+    if (!drawing) return box;
+    const { x, y } = this.#project.drawn.dragged.placed(id, drawing);
+    return { ...box, x: box.x + x - drawing.x, y: box.y + y - drawing.y };
+  }
+
   #pictureOf(id: string) {
     const drawing = this.#project.drawings.peek(id);
     // Most drawings are none, and need not be parsed to know it.
@@ -90,9 +100,9 @@ export class Groups {
 
   /** Depends on the nodes only while a group is collapsed. */
   #hiddenNow(): ReadonlyMap<string, CollapsedGroup> {
-    const hidden = new Map<string, CollapsedGroup>();
     const collapsed = this.#project.drawings.all.value.filter(({ drawing_id }) => this.isCollapsed(drawing_id));
-    if (collapsed.length === 0) return hidden;
+    if (collapsed.length === 0) return this.#none;
+    const hidden = new Map<string, CollapsedGroup>();
     void this.#project.nodes.all.value;
     for (const { drawing_id } of collapsed) {
       const group = this.shown(drawing_id);

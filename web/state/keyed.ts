@@ -40,11 +40,11 @@ export class Keyed<T extends object> {
     return this.#entries.get(id)?.peek();
   }
 
-  /** Adds or replaces an object. */
+  /** Adds or replaces an object. An equal one, such as the server's answer to a change that is shown already, changes nothing. */
   put(object: T): void {
     const id = this.#idOf(object);
     const entry = this.#entries.get(id);
-    if (entry) entry.value = object;
+    if (entry) replace(entry, object);
     else {
       this.#entries.set(id, signal<T | undefined>(object));
       this.#ids.value = [...this.#ids.peek(), id];
@@ -80,11 +80,15 @@ export class Keyed<T extends object> {
       }
       for (const object of objects) {
         const entry = this.#entries.get(this.#idOf(object));
-        if (entry) entry.value = object;
+        if (entry) replace(entry, object);
         else this.#entries.set(this.#idOf(object), signal<T | undefined>(object));
       }
       const before = this.#ids.peek();
       if (before.length !== ids.length || before.some((id, index) => id !== ids[index])) this.#ids.value = ids;
     });
   }
+}
+
+function replace<T>(entry: Signal<T | undefined>, object: T): void {
+  if (JSON.stringify(entry.peek()) !== JSON.stringify(object)) entry.value = object;
 }

@@ -1,5 +1,5 @@
 /** The symbol of a device: the page's own drawing for GNS3's classic symbols, otherwise the server's picture. */
-import type { Box } from '../geometry/geometry.ts';
+import type { Box, Point } from '../geometry/geometry.ts';
 import { useApp } from '../state/app.ts';
 import { type SymbolShape, shapeOf } from './symbol-shapes.ts';
 
@@ -43,32 +43,19 @@ export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; r
     );
   return (
     <svg class={`device-symbol tile ${shape.role}`} width={size} height={size} viewBox="0 0 48 48" aria-hidden="true">
-      <Tile shape={shape} x={0} y={0} glyph={size < fullGlyphFromPx ? 'small' : 'full'} />
+      {tile(shape, { x: 0, y: 0 }, size < fullGlyphFromPx ? 'small' : 'full')}
     </svg>
   );
 }
 
-/** Symbol on the canvas. */
-export function SceneSymbol({ node, glyph }: { readonly node: Placed; readonly glyph: GlyphForm }) {
-  const isFlat = useFlatSymbols();
+/** Elements of the symbol of a node on the canvas. */
+export function sceneSymbol(node: Placed, isFlat: boolean, glyph: GlyphForm) {
   const shape = isFlat ? shapeOf(node.symbol) : undefined;
   if (!shape) return <image class="symbol" href={symbolAddress(node.symbol)} width={node.width} height={node.height} />;
-  const { x, y } = symbolBox(node, isFlat);
-  return (
-    <g class={`symbol tile ${shape.role}`}>
-      <Tile shape={shape} x={x} y={y} glyph={glyph} />
-    </g>
-  );
+  return <g class={`symbol tile ${shape.role}`}>{tile(shape, symbolBox(node, isFlat), glyph)}</g>;
 }
 
-interface TileProps {
-  readonly shape: SymbolShape;
-  readonly x: number;
-  readonly y: number;
-  readonly glyph: GlyphForm;
-}
-
-function Tile({ shape, x, y, glyph }: TileProps) {
+function tile(shape: SymbolShape, { x, y }: Point, glyph: GlyphForm) {
   const { round } = shape;
   return (
     <>

@@ -25,7 +25,7 @@ export function useLineEvents(project: ProjectState, snapshots: readonly Snapsho
     void [project.nodes.all.value, project.links.all.value, project.drawings.all.value, project.project.value];
     const read = () => {
       timer.current = undefined;
-      // A drag changes the canvas in each frame, and the history at its end.
+      // A drag has the frames for itself, and changes the history at its end.
       if (tools.pressing.peek()) schedule();
       // The connection bar reports an absent server.
       else refresh.current().catch(() => undefined);
