@@ -1,6 +1,5 @@
 /** Routes that plan and apply lab files, in threads that call the server's own routes. */
-import { PassThrough } from 'node:stream';
-import { fault, isFault } from '../src/api/faults.ts';
+import { fault } from '../src/api/faults.ts';
 import { type Route, route, Stream } from '../src/api/route.ts';
 import { LabApply, LabPlanReply, LabRequest } from '../src/schema/lab.ts';
 import type { NodeType } from '../src/schema/node.ts';
@@ -9,8 +8,9 @@ import { Type } from '../src/schema/type.ts';
 import { LabFile } from './file/lab-schema.ts';
 import { type LabCatalog, readCatalog, readSchemas } from './state/lab-state.ts';
 import type { RoutesApi } from './state/routes-api.ts';
-import type { LabJob } from './thread/lab-job.ts';
+import { jobOf } from './thread/lab-job.ts';
 import { LabThreads } from './thread/lab-threads.ts';
+import { lineStream } from './thread/line-stream.ts';
 
 /** `api`: the server itself. `onError`: logs an error. */
 export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Route[] {
@@ -57,17 +57,8 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
         own: true,
       },
       async (call) => {
-        const pieces = threads.run(
-          { ...jobOf('apply', call.body), start: call.body.start === true, strict: call.body.strict === true },
-          call,
-        );
-        // The first piece is awaited here, because errors of the file and of its plan have a status of their own.
-        const { value: first } = await pieces.next();
-        const out = new PassThrough();
-        // A client that has disconnected leaves no first piece.
-        if (first !== undefined) out.write(first);
-        void pipe(pieces, out, onError);
-        return new Stream('application/x-ndjson', out);
+        const job = { ...jobOf('apply', call.body), start: call.body.start === true, strict: call.body.strict === true };
+        return lineStream(threads.run(job, call), onError);
       },
     ),
   ];
@@ -86,32 +77,6 @@ function exportRoute(api: RoutesApi, threads: LabThreads): Route {
       return new Stream('application/yaml', Buffer.concat(pieces));
     },
   );
-}
-
-/** Sends the pieces after the plan; a failure is the last line. */
-async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError: (error: unknown) => void): Promise<void> {
-  try {
-    for await (const piece of pieces) out.write(piece);
-  } catch (error) {
-    if (!isFault(error)) onError(error);
-    const failure = isFault(error) ? error.message : 'the server could not carry it out: see its log';
-    out.write(`${JSON.stringify({ failure })}\n`);
-  } finally {
-    out.end();
-  }
-}
-
-function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
-  return {
-    want,
-    text: typeof lab === 'string' ? lab : JSON.stringify(lab),
-    file,
-    files,
-    vars,
-    project,
-    start: false,
-    strict: false,
-  };
 }
 
 /** Builds `/lab.schema.json` for editors (draft 2020-12): the lab file's schema with the properties of each kind. */

@@ -81,6 +81,7 @@ const outside = /^koffi(\/|$)/;
 /** Sources that run as threads, and the guard of a slice: modules of their own, which wait at their top. All stand at one depth. */
 const threads = [
   'lab/thread/lab-thread.ts',
+  'lab/checks/thread/check-thread.ts',
   'src/controller/model/topology-thread.ts',
   'src/controller/relay/relay-thread.ts',
   'src/controller/zip/extract-thread.ts',

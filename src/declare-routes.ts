@@ -1,5 +1,6 @@
 /** All routes of a server, of both generations of the API. */
 import type { Logger } from 'pino';
+import { checkRoutes } from '../lab/checks/check-routes.ts';
 import { labRoutes } from '../lab/lab-routes.ts';
 import { RoutesApi } from '../lab/state/routes-api.ts';
 import type { Route } from './api/route.ts';
@@ -38,6 +39,7 @@ export function declareRoutes({
   log,
 }: RouteParts): readonly Route[] {
   const own = controllerRoutes(controller);
+  const api = new RoutesApi(own);
   const people = peopleRoutes(accounts, {
     routes: () => routes,
     projects: () => controller.projects.list(),
@@ -50,7 +52,8 @@ export function declareRoutes({
     ...setUpRoutes(setUp),
     ...computePartRoutes(compute.routes()),
     ...compute.routes(),
-    ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
+    ...labRoutes(api, (error) => log.error(error)),
+    ...checkRoutes(api, (error) => log.error(error)),
     tickets.route(),
     demoLabRoute(settings),
   ];

@@ -40,6 +40,10 @@ interface TestOptions {
   /** API for requests after `signal` was aborted. */
   readonly cleanup: Pick<CheckApi, 'json'>;
   readonly onNote?: (text: string) => void;
+  /** Links keep their filters: none gets a seed of the test. */
+  readonly keepsLinks?: boolean;
+  /** Called when the checks begin: no mistake of the file was found in the lab. */
+  readonly onBegin?: () => void;
   readonly onStep?: (report: StepReport) => void;
 }
 
@@ -65,7 +69,7 @@ export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Pr
 
 /**
  * Runs the checks on a project whose nodes run already: it neither starts nodes nor waits for them. Links get the seeds of the
- * test.
+ * test, unless `keepsLinks`.
  * @throws the errors of `testLab`
  */
 export function checkProject(
@@ -121,7 +125,7 @@ class LabTestRun {
     const seedOf = (link: Link) => linkSeed(this.#seed, site.nameOf(link));
     try {
       await checkSteps(site, this.#lab.checks);
-      await seedLinks(site, seedOf);
+      if (!this.#options.keepsLinks) await seedLinks(site, seedOf);
       if (starts) this.#options.onNote?.(`Starting ${site.nodes.length} nodes`);
       const ready = starts ? await startNodes(site, signal) : [];
       const topology = pictureOf(site);
@@ -134,10 +138,11 @@ class LabTestRun {
   }
 
   async #check(site: LabSite, seedOf: (link: Link) => number): Promise<Pick<TestReport, 'steps' | 'certificate'>> {
-    const { signal, onStep, onNote } = this.#options;
+    const { signal, onStep, onNote, onBegin } = this.#options;
     const watch = new FidelityWatch(site);
     try {
       await watch.begin();
+      onBegin?.();
       onNote?.(`Running ${this.#lab.checks.length} checks`);
       const { seed = this.#lab.test.seed } = this.#options;
       const chances = chancesOf(this.#lab, seed !== undefined);

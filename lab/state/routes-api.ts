@@ -1,6 +1,8 @@
 /** The API inside its own server: calls routes without a socket, on behalf of the current request's requester. */
+import { Readable } from 'node:stream';
 import { LocalTransport } from '../../src/api/local-transport.ts';
 import type { Method, Route } from '../../src/api/route.ts';
+import type { Join } from '../../src/api/transport.ts';
 import type { LabApi } from './lab-api.ts';
 
 /** Longest text of one answer, bytes. */
@@ -17,6 +19,17 @@ export class RoutesApi implements Pick<LabApi, 'json'> {
   async json<T>(method: Method, path: string, body?: unknown): Promise<T> {
     const bytes = await this.read(method, path, body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
     return (bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString())) as T;
+  }
+
+  /** Opens a WebSocket of the API. @throws faults of the route */
+  socket(path: string, signal: AbortSignal): Promise<Join> {
+    return this.#transport.socket(path, signal);
+  }
+
+  /** Returns the pieces of a long answer. @throws faults of the route */
+  async stream(path: string): Promise<AsyncIterable<Uint8Array>> {
+    const { body } = await this.#transport.raw('GET', path);
+    return body instanceof Uint8Array ? Readable.from([body]) : (body as AsyncIterable<Uint8Array>);
   }
 
   /** Returns the bytes of an answer. @throws faults of the route */

@@ -1,10 +1,12 @@
 /** Messages between the server and a thread that processes a lab file. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Method } from '../../src/api/route.ts';
+import type { LabRequest } from '../../src/schema/lab.ts';
+import type { ThreadWire } from './thread-wires.ts';
 
 export interface LabJob {
   /** `export`: writes the project as a lab file; the others read `text`. */
-  readonly want: 'plan' | 'apply' | 'export';
+  readonly want: 'plan' | 'apply' | 'export' | 'check';
   readonly text: string;
   /** Name for messages. */
   readonly file: string;
@@ -23,12 +25,27 @@ export interface LabWork extends LabJob {
   readonly requests: MessagePort;
 }
 
+export function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
+  return {
+    want,
+    text: typeof lab === 'string' ? lab : JSON.stringify(lab),
+    file,
+    files,
+    vars,
+    project,
+    start: false,
+    strict: false,
+  };
+}
+
 export interface ThreadRequest {
   readonly id: number;
   readonly method: Method;
   readonly path: string;
   readonly body: Uint8Array | undefined;
 }
+/** A message of the thread on its port: a request, or a console or stream that it opens. */
+export type ThreadCall = ThreadRequest | { readonly wire: ThreadWire };
 export type ThreadAnswer = { readonly id: number } & (
   | { readonly body: Uint8Array }
   | { readonly error: { readonly message: string; readonly status: number } }

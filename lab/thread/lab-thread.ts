@@ -37,7 +37,7 @@ const post = (message: LabMessage): void => parentPort?.postMessage(message);
 // A server may run with a higher value, which users may not lower.
 if (process.platform === 'linux') setPriority(Math.max(niceness, getPriority()));
 try {
-  await { plan, apply, export: exportProject }[job.want]();
+  if (job.want !== 'check') await { plan, apply, export: exportProject }[job.want]();
   post({ what: 'end' });
 } catch (error) {
   if (error instanceof LabError) post({ what: 'failed', by: { words: error.message } });

@@ -6,20 +6,32 @@ import type { Call } from '../../src/api/route.ts';
 import { FairLimit } from '../../src/lib/fair-limit.ts';
 import { messagesOf } from '../../src/lib/thread-messages.ts';
 import type { RoutesApi } from '../state/routes-api.ts';
-import type { LabJob, LabMessage, LabWork, ThreadAnswer, ThreadRequest } from './lab-job.ts';
+import type { LabJob, LabMessage, LabWork, ThreadAnswer, ThreadCall, ThreadRequest } from './lab-job.ts';
+import { joinWire } from './thread-wires.ts';
 
 /** Processor time of one thread, which does not depend on the machine's load. Ms. */
 const cpuLimitMs = 10_000;
 const checkEveryMs = 500;
 const memoryLimitMiB = 256;
-const places = { total: 6, each: 3 };
+
+interface ThreadKind {
+  /** Module that the thread runs. */
+  readonly thread: URL;
+  /** Threads at the same time. */
+  readonly places: { readonly total: number; readonly each: number };
+}
+
+const planThreads: ThreadKind = { thread: new URL('./lab-thread.ts', import.meta.url), places: { total: 6, each: 3 } };
 
 export class LabThreads {
-  readonly #limit = new FairLimit(places);
+  readonly #limit: FairLimit;
   readonly #api: RoutesApi;
+  readonly #thread: URL;
 
-  constructor(api: RoutesApi) {
+  constructor(api: RoutesApi, { thread, places } = planThreads) {
     this.#api = api;
+    this.#thread = thread;
+    this.#limit = new FairLimit(places);
   }
 
   /**
@@ -35,7 +47,7 @@ export class LabThreads {
     }
     const { port1: requests, port2 } = new MessageChannel();
     const errors = this.#answer(requests);
-    const worker = new Worker(new URL('./lab-thread.ts', import.meta.url), {
+    const worker = new Worker(this.#thread, {
       workerData: { ...job, requests: port2 } satisfies LabWork,
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: memoryLimitMiB },
@@ -79,7 +91,10 @@ export class LabThreads {
     // The listener is bound to this request's context, so that changes are attributed to the requester that sent the lab.
     port.on(
       'message',
-      AsyncResource.bind(async (request: ThreadRequest) => port.postMessage(await answer(request))),
+      AsyncResource.bind(async (call: ThreadCall) => {
+        if ('wire' in call) await joinWire(this.#api, call.wire);
+        else port.postMessage(await answer(call));
+      }),
     );
     return errors;
   }

@@ -1,8 +1,9 @@
 /** The server's API inside a thread: requests are messages to the server. */
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Method } from '../../src/api/route.ts';
 import { isMissing, type LabApi } from '../state/lab-api.ts';
 import type { ThreadAnswer, ThreadRequest } from './lab-job.ts';
+import type { ThreadWire } from './thread-wires.ts';
 
 /** A failed request. The server finds the original error by the request's id. */
 export class FailedRequest extends Error {
@@ -44,6 +45,13 @@ export class ThreadApi implements LabApi {
 
   async upload(path: string, text: string): Promise<void> {
     await this.#read('POST', path, Buffer.from(text));
+  }
+
+  /** Opens a console or a long answer of the API. */
+  protected connect(path: string, how: ThreadWire['how']): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#port.postMessage({ wire: { path, how, port: port2 } satisfies ThreadWire }, [port2]);
+    return port1;
   }
 
   async #read(method: Method, path: string, body?: Uint8Array): Promise<string> {

@@ -223,6 +223,8 @@ const table = {
 
   // Labs
   lab_invalid: { status: 400, says: 'The lab file cannot be used: {reason}' },
+  checks_running: { status: 409, says: 'The checks of {name} run already: wait for their verdict' },
+  checks_busy: { status: 429, says: 'The checks of {limit} projects run already: wait until those of one have ended' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },

@@ -8,7 +8,7 @@ import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import { fault } from './faults.ts';
 import { ownAgent } from './own-agent.ts';
 import { findRequester } from './requester.ts';
-import { requireRight } from './rights.ts';
+import { type Caller, requireRight } from './rights.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
@@ -19,7 +19,7 @@ interface LocalTransportOptions {
   readonly routes: readonly Route[];
   readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
   readonly capabilities: Static<typeof Capabilities>;
-  /** Calls of `raw` have the rights of the current requester. */
+  /** Calls of `raw` and `socket` have the rights of the current requester. */
   readonly isOnBehalf?: true;
 }
 
@@ -66,8 +66,7 @@ export class LocalTransport<A> implements Transport<A> {
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
     const match = this.#find(method, path, { isSocket: false });
     const { route, params } = match;
-    const caller = this.#isOnBehalf ? findRequester()?.caller : undefined;
-    if (caller) requireRight(match, caller);
+    const caller = this.#callerOf(match);
     const who = caller && { caller };
     const answer = await this.#handle(
       route,
@@ -84,8 +83,10 @@ export class LocalTransport<A> implements Transport<A> {
 
   /** Joins the client's own socket to the route directly. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
-    const { route, params } = this.#find('GET', path, { isSocket: true });
-    const call: Call = { path: params, body: {}, query: {}, signal, userAgent };
+    const match = this.#find('GET', path, { isSocket: true });
+    const { route, params } = match;
+    const caller = this.#callerOf(match);
+    const call: Call = { path: params, body: {}, query: {}, signal, userAgent, ...(caller && { caller }) };
     const accepted = await route.handle(call);
     return (client) => route.socket?.(call, client, accepted);
   }
@@ -99,6 +100,13 @@ export class LocalTransport<A> implements Transport<A> {
   }
 
   async close(): Promise<void> {}
+
+  /** The account on whose behalf the route is called. @throws when it lacks the route's right */
+  #callerOf(match: RouteMatch): Caller | undefined {
+    const caller = this.#isOnBehalf ? findRequester()?.caller : undefined;
+    if (caller) requireRight(match, caller);
+    return caller;
+  }
 
   /** @throws compute_route_missing */
   #find(method: Method, path: string, { isSocket }: { readonly isSocket: boolean }): RouteMatch {

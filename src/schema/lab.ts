@@ -2,7 +2,7 @@
 import { Name, named, nullable, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-const request = {
+const source = {
   lab: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
     description: 'The lab file: its text, YAML or JSON, or the object itself',
   }),
@@ -10,8 +10,11 @@ const request = {
     Type.Record(Type.String(), Type.String(), { description: 'Files that it names: path to text. No other files are read' }),
   ),
   vars: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
-  project: Type.Optional(Name({ description: 'Name or id of an existing project, in place of the name in the file' })),
   file: Type.Optional(Name({ description: 'Name of the file for messages' })),
+};
+const request = {
+  ...source,
+  project: Type.Optional(Name({ description: 'Name or id of an existing project, in place of the name in the file' })),
 };
 export const LabRequest = Type.Object(request, named('LabRequest'));
 export const LabApply = Type.Object(
@@ -23,6 +26,7 @@ export const LabApply = Type.Object(
   named('LabApply'),
 );
 export type LabRequest = Static<typeof LabRequest>;
+export const LabChecks = Type.Object(source, named('LabChecks'));
 
 const action = oneOf(['create', 'update', 'replace', 'delete']);
 export const LabPlanReply = Type.Object(
@@ -116,5 +120,22 @@ export interface LabApplyLine {
   readonly done?: number;
   readonly total?: number;
   readonly project_id?: string;
+  readonly failure?: string;
+}
+
+/** A line in the answer of `POST /v2/projects/{project_id}/checks`. */
+export interface LabCheckLine {
+  /** Names of all steps, in their order: the first line. */
+  readonly checks?: readonly string[];
+  readonly check?: {
+    readonly name: string;
+    readonly outcome: 'passed' | 'failed' | 'error' | 'skipped';
+    readonly problems: readonly string[];
+    readonly duration_ms: number;
+  };
+  /** The last line, or `failure`. */
+  readonly verdict?: 'passed' | 'failed' | 'void';
+  /** Why the verdict is void. */
+  readonly reasons?: readonly string[];
   readonly failure?: string;
 }

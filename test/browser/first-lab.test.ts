@@ -137,7 +137,7 @@ describe('a first lab, in the browser', () => {
         nodes.map(({ status }) => status),
         Array.from({ length: count }, () => 'started'),
       );
-      await page.getByRole('heading', { name: 'First steps' }).waitFor();
+      await page.getByRole('heading', { name: 'Try it' }).waitFor();
       await page.getByRole('button', { name: 'Close the notes' }).click();
       await client.send(`DELETE ${path}`);
       await page.getByRole('link', { name: 'Projects' }).first().click();

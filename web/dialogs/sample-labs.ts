@@ -7,18 +7,36 @@ import { sampleTexts } from './sample-texts.ts';
 
 export type SampleId = keyof typeof sampleTexts.labs;
 
-/** The text of a lab file. */
+/** Loads the text of a file. */
 type LoadText = () => Promise<{ readonly default: string }>;
 
-const files: Readonly<Record<SampleId, LoadText>> = {
-  campus: () => import('./samples/campus.yaml?raw'),
-  'lossy-wan': () => import('./samples/lossy-wan.yaml?raw'),
-  'vlan-trunk': () => import('../../labs/vlan-trunk.yaml?raw'),
-  'ospf-failover': () => import('../../labs/ospf-failover.yaml?raw'),
-  'bgp-filters': () => import('../../labs/bgp-filters.yaml?raw'),
-  'vrrp-split-brain': () => import('../../labs/vrrp-split-brain.yaml?raw'),
-  'dns-satellite': () => import('../../labs/dns-satellite.yaml?raw'),
+interface SampleFiles {
+  readonly lab: LoadText;
+  /** The guide through it. */
+  readonly notes: LoadText;
+}
+
+const files: Readonly<Record<SampleId, SampleFiles>> = {
+  campus: { lab: () => import('./samples/campus.yaml?raw'), notes: () => import('./samples/campus.md?raw') },
+  'lossy-wan': { lab: () => import('./samples/lossy-wan.yaml?raw'), notes: () => import('./samples/lossy-wan.md?raw') },
+  'vlan-trunk': { lab: () => import('../../labs/vlan-trunk.yaml?raw'), notes: () => import('../../labs/vlan-trunk.md?raw') },
+  'ospf-failover': {
+    lab: () => import('../../labs/ospf-failover.yaml?raw'),
+    notes: () => import('../../labs/ospf-failover.md?raw'),
+  },
+  'bgp-filters': { lab: () => import('../../labs/bgp-filters.yaml?raw'), notes: () => import('../../labs/bgp-filters.md?raw') },
+  'vrrp-split-brain': {
+    lab: () => import('../../labs/vrrp-split-brain.yaml?raw'),
+    notes: () => import('../../labs/vrrp-split-brain.md?raw'),
+  },
+  'dns-satellite': {
+    lab: () => import('../../labs/dns-satellite.yaml?raw'),
+    notes: () => import('../../labs/dns-satellite.md?raw'),
+  },
 };
+
+/** Pictures of labs: the canvas beside the notes shows them. */
+const diagram = /^```mermaid\n.*?^```\n\n/gms;
 
 export const sampleIds = Object.keys(files) as readonly SampleId[];
 
@@ -29,7 +47,7 @@ export interface SampleProgress {
 
 /** Makes the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */
 export async function openSample(app: App, id: SampleId, report: (progress: SampleProgress) => void): Promise<string> {
-  const { default: text } = await files[id]();
+  const [{ default: text }, { default: notes }] = await Promise.all([files[id].lab(), files[id].notes()]);
   const name = unusedName(app, sampleTexts.labs[id].title);
   const made = await app.api.post<Project>('/v2/projects', {
     name,
@@ -52,7 +70,8 @@ export async function openSample(app: App, id: SampleId, report: (progress: Samp
       start: true,
     });
     if (last.project_id === undefined) throw new Error(last.failure ?? sampleTexts.ended);
-    await app.api.upload(`${path}/files/README.txt`, { body: new Blob([sampleTexts.notes(id)]) });
+    await app.api.upload(`${path}/files/README.txt`, { body: new Blob([notes.replace(diagram, '')]) });
+    await app.api.upload(`${path}/files/lab.yaml`, { body: new Blob([text]) });
     return made.project_id;
   } catch (error) {
     // Why the lab failed matters more than that its project is left.

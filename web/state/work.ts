@@ -1,6 +1,7 @@
 /** Current operations on nodes and links, and their failures: shown at the item. */
 import { signal } from '@preact/signals';
 import type { LinkEnd } from '../../src/schema/link.ts';
+import type { GuideRun } from './guide-run.ts';
 
 interface Failure {
   readonly message: string;
@@ -16,6 +17,8 @@ export class Work {
   readonly failures = signal<ReadonlyMap<string, string>>(new Map());
   /** Codes of these failures in docs/errors.md, where they have one. */
   readonly codes = new Map<string, string>();
+  /** The run of the lab's checks, as its notes show it: it continues while they are closed. */
+  readonly checks = signal<GuideRun | undefined>(undefined);
   /** Ends that were tried, by the id of a link that failed; the link need not exist. */
   readonly ends = signal<ReadonlyMap<string, readonly LinkEnd[]>>(new Map());
 

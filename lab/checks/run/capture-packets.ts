@@ -13,6 +13,7 @@ import {
   recordHeaderBytes,
   snapLength,
 } from '../../../src/schema/pcap.ts';
+import type { CaptureLimits } from '../api/check-api.ts';
 import type { CapturedPackets } from '../definition/results.ts';
 import type { LabSite } from './lab-site.ts';
 
@@ -35,8 +36,8 @@ interface CaptureWish {
   readonly side: 'before' | 'after';
 }
 
-/** Longest capture; a longer one is an error. Bytes. */
-const mostBytes = 256 * 1024 * 1024;
+/** A longer capture is an error. */
+const ownLimits: CaptureLimits = { bytes: 256 * 2 ** 20, command: ['tcpdump'], isPrinted: true };
 const shownPackets = 20;
 
 /** Captures while `work` runs. @throws CaptureError, RequestError, and the error of `work` */
@@ -46,9 +47,10 @@ export async function capturePackets(
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<CaptureFinding> {
-  await filterPackets(emptyCapture, filter);
+  const { bytes: max_bytes, command, isPrinted } = site.api.captures ?? ownLimits;
+  await filterPackets(emptyCapture, filter, command);
   const captures = `/links/${link.link_id}/captures`;
-  const { capture_id, capture_file_name } = await site.request<LinkCapture>('POST', captures, { side, max_bytes: mostBytes });
+  const { capture_id, capture_file_name } = await site.request<LinkCapture>('POST', captures, { side, max_bytes });
   const ending = new AbortController();
   let missed = 0;
   let pcap: Promise<Buffer>;
@@ -70,8 +72,8 @@ export async function capturePackets(
     await site.request('DELETE', `${captures}/${capture_id}`).catch(() => undefined);
   }
   const whole = await pcap;
-  const matching = await filterPackets(whole, filter);
-  return { ...countPackets(matching), pcap: whole, missed, text: await printPackets(matching) };
+  const matching = await filterPackets(whole, filter, command);
+  return { ...countPackets(matching), pcap: whole, missed, text: isPrinted ? await printPackets(matching) : '' };
 }
 
 /** Header of a pcap file without packets: microseconds, Ethernet. */
@@ -83,8 +85,8 @@ emptyCapture.writeUInt32LE(snapLength, 16);
 emptyCapture.writeUInt32LE(linkTypes.DLT_EN10MB, 20);
 
 /** Filters the packets. An invalid filter is found before anything is captured, by a capture without packets. */
-async function filterPackets(pcap: Buffer, filter: string | undefined): Promise<Buffer> {
-  return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap);
+async function filterPackets(pcap: Buffer, filter: string | undefined, command: readonly string[]): Promise<Buffer> {
+  return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap, command);
 }
 
 /** Prints the first packets as tcpdump does; empty where tcpdump fails. */
@@ -98,8 +100,8 @@ export async function printPackets(pcap: Buffer, most = shownPackets): Promise<s
 }
 
 /** Runs tcpdump. @throws CaptureError */
-async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> {
-  const child = spawn('tcpdump', args, { stdio: ['pipe', 'pipe', 'pipe'] });
+async function tcpdump(args: readonly string[], input: Buffer, [program = '', ...words] = ownLimits.command): Promise<Buffer> {
+  const child = spawn(program, [...words, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (cause) => {
       reject(new CaptureError('packets are filtered by tcpdump, which cannot be run here. Install the package tcpdump', { cause }));

@@ -8,6 +8,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { RunLines } from './run-lines.tsx';
 import { ShownName } from './shown-name.tsx';
+import { StepMark, StepProblem } from './step-mark.tsx';
 
 interface MarkdownProps {
   readonly text: string;
@@ -112,8 +113,9 @@ function heading({ depth, tokens }: Tokens.Heading, inside: RenderTokens): Compo
 function list({ ordered, start, items }: Tokens.List, inside: RenderTokens): ComponentChildren {
   const rows = items.map((item) => (
     <li>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text} />}
+      {item.task && <StepMark text={item.text} isTicked={item.checked === true} />}
       {inside(item.tokens)}
+      {item.task && <StepProblem text={item.text} />}
     </li>
   ));
   return ordered ? <ol start={Number(start) || 1}>{rows}</ol> : <ul>{rows}</ul>;

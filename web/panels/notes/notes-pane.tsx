@@ -12,6 +12,7 @@ import type { ProjectState } from '../../state/project.ts';
 import { texts } from '../../texts.ts';
 import { ask } from '../../ui/ask.tsx';
 import { Button } from '../../ui/button.tsx';
+import { GuideFoot } from './guide-foot.tsx';
 import { ItemNames, ItemNamesContext } from './item-names.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
@@ -114,6 +115,7 @@ export function NotesPane() {
           <Markdown text={draft.value} openNode={openNode} />
         </div>
       )}
+      <GuideFoot />
     </ItemNamesContext.Provider>
   );
 }

@@ -24,5 +24,18 @@ export const notesTexts = {
     text: 'The notes were changed since you opened them. Your text replaces theirs.',
     yes: 'Replace',
   },
+  checks: {
+    check: 'Check',
+    what: 'What is checked: lab.yaml of the project',
+    ready: 'The checks run on the lab as it is now.',
+    running: (done: number, total: number, name: string) =>
+      total === 0 ? 'Checking…' : `Checking ${Math.min(done + 1, total)} of ${total}: ${name}`,
+    passed: (passed: number, total: number) => `${passed} of ${total} steps hold.`,
+    void: (passed: number, total: number) =>
+      `${passed} of ${total} steps held, but the emulation was not faithful, so that this proves nothing. Check again.`,
+    ended: 'The checks could not be completed.',
+    problem: (name: string, problems: readonly string[]) => `${name}: ${problems.join('; ')}`,
+    failed: (name: string) => `${name}: does not hold`,
+  },
   binary: 'README.txt of this project is not text, or longer than 512 KiB.',
 } as const;
