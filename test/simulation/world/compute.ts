@@ -71,14 +71,16 @@ export class SimulatedCompute {
     const ran = [...this.#nodes.values()].filter(({ run }) => run);
     for (const node of ran) {
       const machine = this.#world.machines.on(this.id, node.node_id);
-      const isSuspended = machine?.isPaused === true && (!this.held.has(node.node_id) || node.hasDeparted === true);
+      const isSuspended = machine?.isPaused === true && (node.status === 'suspended' || node.hasDeparted === true);
       node.status = machine ? (isSuspended ? 'suspended' : 'started') : 'stopped';
+      // One that an earlier process has paused, for a move or as its lease was over, is resumed.
+      if (machine && !isSuspended) this.held.setPaused(node.node_id, false);
       if (machine) continue;
       node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
       node.run = undefined;
       delete node.hasDeparted;
     }
-    // Machines that an earlier process has paused are resumed; the next one pauses them again, should their lease be over.
+    // The next process pauses machines again, should their lease be over.
     this.held.release();
     // Machines that a start left when it was cut off.
     for (const nodeId of this.#world.machines.nodeIds()) {
@@ -276,9 +278,7 @@ export class SimulatedCompute {
     return this.exclusively(String(path.node_id), () => fn(this.knownNode(path)));
   }
 
-  exclusively<T>(nodeId: string, fn: () => Promise<T> | T): Promise<T> {
-    return this.#locks.run(nodeId, fn);
-  }
+  exclusively = <T>(nodeId: string, fn: () => Promise<T> | T): Promise<T> => this.#locks.run(nodeId, fn);
 
   #update(path: Params, body: Fields): Promise<Fields> {
     return this.#with(path, (node) => {
