@@ -73,7 +73,7 @@ export class SimulatedCompute {
       const machine = this.#world.machines.on(this.id, node.node_id);
       const isSuspended = machine?.isPaused === true && (node.status === 'suspended' || node.hasDeparted === true);
       node.status = machine ? (isSuspended ? 'suspended' : 'started') : 'stopped';
-      // One that an earlier process has paused, for a move or as its lease was over, is resumed.
+      // A machine that an earlier process has paused, for a move or as its lease was over, is resumed.
       if (machine && !isSuspended) this.held.setPaused(node.node_id, false);
       if (machine) continue;
       node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
