@@ -129,6 +129,11 @@ describe('a first lab, in the browser', () => {
       ['Lossy WAN', 6],
     ] as const) {
       await page.getByRole('button', { name: 'Sample labs' }).first().click();
+      const card = page.locator('.sample', { hasText: title });
+      await card
+        .locator('svg circle')
+        .nth(count - 1)
+        .waitFor();
       await page.getByRole('button', { name: `Create: ${title}` }).click();
       await page.waitForURL(/\/projects\/[0-9a-f-]{36}$/);
       const path = `/v2/projects/${page.url().split('/').at(-1)}`;
@@ -143,6 +148,24 @@ describe('a first lab, in the browser', () => {
       await page.getByRole('link', { name: 'Projects' }).first().click();
       await page.getByRole('button', { name: 'Sample labs' }).first().waitFor();
     }
+  });
+
+  it('shows a picture of each sample, and of a missing image the command that makes it', async () => {
+    await page.route('**/v2/labs/plan', async (route) => {
+      const answer = await route.fetch();
+      const isDns = route.request().postData()?.includes('patchbay-dns');
+      const missing = [{ image: 'patchbay-dns', kind: 'docker', compute: 'local', nodes: ['CLIENT', 'SERVER'] }];
+      await route.fulfill({ json: { ...(await answer.json()), ...(isDns && { missing }) } });
+    });
+    await page.getByRole('button', { name: 'Sample labs' }).first().click();
+    const cards = page.locator('.sample');
+    assert.equal(await cards.count(), 7);
+    for (let place = 0; place < 7; place += 1) await cards.nth(place).locator('svg circle').nth(1).waitFor();
+    const dns = cards.filter({ hasText: 'DNS over a satellite line' });
+    await dns.getByText(/^Missing: patchbay-dns\. .*"patchbay images"/).waitFor();
+    await picture(page, 'sample-cards');
+    await page.unroute('**/v2/labs/plan');
+    await page.keyboard.press('Escape');
   });
 
   it('leaves no project of a sample lab that cannot be completed', async () => {

@@ -42,6 +42,7 @@ export async function createLab(client: RawClient): Promise<ProjectHandle> {
   await client.put(`${project.path}/links/${impaired.link_id}`, { filters: { delay: [40, 5], packet_loss: [2] } }, 201);
   await captureOf(client, project, captured);
   await client.post(`${project.path}/nodes/${pcs[0]?.node_id}/start`, {}, 200);
+  await client.send(`POST ${project.path}/files/lab.yaml`, { raw: Buffer.from('name: Views\nchecks: []\n') });
   await client.post(`${project.path}/snapshots`, { name: 'configured' });
   await client.put(project.path, { checkpoint_minutes: 60 });
   await client.post(`${project.path}/checkpoints`);
@@ -212,6 +213,7 @@ const ofCanvas: readonly View[] = [
       await page.getByLabel('Notes in Markdown').fill(text);
       await button(page, 'Preview');
       await page.getByRole('button', { name: 'Core', exact: true }).waitFor();
+      await page.getByText('What is checked').click();
     },
     part: '.notes-pane',
     leave: async (page) => {

@@ -1,5 +1,5 @@
 /** Labs to begin with: lab files of the package, made into projects of their own. */
-import type { LabApplyLine } from '../../src/schema/lab.ts';
+import type { LabApplyLine, LabPlanReply } from '../../src/schema/lab.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -43,6 +43,16 @@ export const sampleIds = Object.keys(files) as readonly SampleId[];
 export interface SampleProgress {
   readonly label: string;
   readonly part: number;
+}
+
+/** A name that no project has: a plan compares the lab with the project of its name. */
+const planName = () => `sample ${crypto.getRandomValues(new Uint32Array(2)).join('')}`;
+
+/** Plans the sample: its picture, and the images that are missing for it. @throws ApiError */
+export async function planSample({ api }: App, id: SampleId, signal: AbortSignal): Promise<LabPlanReply> {
+  const { default: text } = await files[id].lab();
+  const lab = text.replace(/^name: .*$/m, `name: ${planName()}`);
+  return api.post<LabPlanReply>('/v2/labs/plan', { lab, file: `${id}.yaml` }, signal);
 }
 
 /** Makes the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */

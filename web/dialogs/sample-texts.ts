@@ -51,6 +51,8 @@ export const sampleTexts = {
   intro: 'One click makes a project and starts its nodes. Its notes beside the canvas guide through it.',
   needs: (what: string) => `Needs ${what}`,
   ready: 'Needs nothing else',
+  missing: (images: readonly string[]) =>
+    `Missing: ${images.join(', ')}. In a shell on the machine of the Docker engine, "patchbay images" makes the images of the samples.`,
   create: 'Create',
   createNamed: (title: string) => `Create: ${title}`,
   made: (title: string) => `The lab "${title}" was made.`,

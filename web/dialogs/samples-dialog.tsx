@@ -1,14 +1,17 @@
 /** Offers the sample labs. */
+import './lab.css';
 import './samples.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { LabPlanReply } from '../../src/schema/lab.ts';
 import { projectPath } from '../router.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/failure.tsx';
 import { Progress } from '../ui/progress.tsx';
-import { openSample, type SampleId, type SampleProgress, sampleIds } from './sample-labs.ts';
+import { LabPicture } from './lab-plan-view.tsx';
+import { openSample, planSample, type SampleId, type SampleProgress, sampleIds } from './sample-labs.ts';
 import { sampleTexts } from './sample-texts.ts';
 
 export function SamplesDialog({ close }: { readonly close: () => void }) {
@@ -16,6 +19,7 @@ export function SamplesDialog({ close }: { readonly close: () => void }) {
   const progress = useSignal<SampleProgress | undefined>(undefined);
   const failure = useSignal('');
   const isClosed = useRef(false);
+  const plans = usePlans(app);
   useEffect(
     () => () => {
       isClosed.current = true;
@@ -45,26 +49,51 @@ export function SamplesDialog({ close }: { readonly close: () => void }) {
       <Failure text={failure.value} />
       <ul class="samples">
         {sampleIds.map((id) => (
-          <Sample key={id} id={id} isBusy={progress.value !== undefined} create={() => create(id)} />
+          <Sample key={id} id={id} plan={plans.value.get(id)} isBusy={progress.value !== undefined} create={() => create(id)} />
         ))}
       </ul>
     </Dialog>
   );
 }
 
+/** Plans of the samples, one after the other: each takes a place of a limited number. */
+function usePlans(app: App) {
+  const plans = useSignal<ReadonlyMap<SampleId, LabPlanReply>>(new Map());
+  useEffect(() => {
+    const closed = new AbortController();
+    const load = async () => {
+      for (const id of sampleIds) {
+        // A card without its picture is complete, too.
+        const plan = await planSample(app, id, closed.signal).catch(() => undefined);
+        if (closed.signal.aborted) return;
+        if (plan) plans.value = new Map(plans.peek()).set(id, plan);
+      }
+    };
+    void load();
+    return () => closed.abort();
+  }, [app, plans]);
+  return plans;
+}
+
 interface SampleProps {
   readonly id: SampleId;
+  readonly plan: LabPlanReply | undefined;
   readonly isBusy: boolean;
   readonly create: () => void;
 }
 
-function Sample({ id, isBusy, create }: SampleProps) {
+function Sample({ id, plan, isBusy, create }: SampleProps) {
   const { title, about, needs } = sampleTexts.labs[id];
+  const missing = [...new Set(plan?.missing.map(({ image }) => image))];
+  const ready = needs ? sampleTexts.needs(needs) : sampleTexts.ready;
   return (
     <li class="sample">
+      <div class="sample-picture" aria-hidden="true">
+        {plan && <LabPicture picture={plan.picture} />}
+      </div>
       <strong>{title}</strong>
       <span>{about}</span>
-      <small>{needs ? sampleTexts.needs(needs) : sampleTexts.ready}</small>
+      <small class={missing.length > 0 ? 'missing' : ''}>{missing.length > 0 ? sampleTexts.missing(missing) : ready}</small>
       <Button disabled={isBusy} label={sampleTexts.createNamed(title)} onClick={create}>
         {sampleTexts.create}
       </Button>
