@@ -190,4 +190,20 @@ test('everything is the same after the server was started again', async () => {
   const before = await read();
   await bench.server.restart();
   assert.deepEqual(await read(), before);
+
+  test('are there or gone for those who read them while they are deleted', async () => {
+    const statuses = new Set<number>();
+    for (let round = 0; round < 20; round += 1) {
+      const { project_id } = await create({ auto_close: false });
+      const path = `/v2/projects/${project_id}`;
+      await bench.client.send(`POST ${path}/close`);
+      const reads = async () => {
+        for (let status = 0; status !== 404; statuses.add(status)) status = (await bench.client.send(`GET ${path}/nodes`)).status;
+      };
+      const readers = [reads(), reads(), reads()];
+      await bench.client.delete(path);
+      await Promise.all(readers);
+    }
+    assert.deepEqual([...statuses].sort(), [200, 404]);
+  });
 });

@@ -1,6 +1,7 @@
 /** Remote computes have their own files of a project's nodes. */
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { readProject } from '../log/project-state.ts';
 import type { KnownProject } from './project.ts';
 
 /**
@@ -13,7 +14,8 @@ export async function forgetElsewhere(
   alsoOn: readonly RegisteredCompute[] = [],
 ): Promise<readonly RegisteredCompute[]> {
   if (!computes.all().some(({ isLocal }) => !isLocal)) return [];
-  const state = await project.stored().catch(() => undefined);
+  // `KnownProject.stored` would wait for the deletion that waits for this.
+  const state = await readProject(project.file).catch(() => undefined);
   const used = new Set(alsoOn);
   for (const id of state?.pastComputes ?? []) {
     const compute = computes.find(id);

@@ -182,9 +182,10 @@ export class KnownProject {
     });
   }
 
-  /** Nodes, links and drawings of the closed project as they stand in its file. */
+  /** Nodes, links and drawings of the closed project as they stand in its file. @throws as `readProject`, `project_not_found` */
   stored(): Promise<ProjectState> {
-    return readProject(this.file);
+    // Where it fails, its files may be removed or replaced just now.
+    return readProject(this.file).catch(() => this.#inTurn(() => readProject(this.file)));
   }
 
   /**

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Chance } from '../../durability/random.ts';
-import type { RawClient } from '../../support/raw-http.ts';
+import { expectStatus, type RawClient } from '../../support/raw-http.ts';
 import type { Schema, ValueSource } from './values.ts';
 import { valueFor } from './values.ts';
 
@@ -81,7 +81,9 @@ export class World implements ValueSource {
     );
     for (const { project_id } of projects) {
       for (const [key, list] of Object.entries(lists)) {
-        const items = await client.get<Item[]>(`/v2/projects/${project_id}/${list}`);
+        const found = await client.send(`GET /v2/projects/${project_id}/${list}`);
+        // Projects are also deleted later than the request that caused it is answered.
+        const items = found.status === 404 ? [] : expectStatus(found, 200).json<Item[]>();
         this.#keep(
           key,
           items.map((item) => placeOf(item, key, String(project_id))),
