@@ -159,6 +159,7 @@ describe('a first lab, in the browser', () => {
     });
     await page.getByRole('button', { name: 'Sample labs' }).first().click();
     const cards = page.locator('.sample');
+    await cards.nth(6).waitFor();
     assert.equal(await cards.count(), 7);
     for (let place = 0; place < 7; place += 1) await cards.nth(place).locator('svg circle').nth(1).waitFor();
     const dns = cards.filter({ hasText: 'DNS over a satellite line' });
