@@ -46,8 +46,8 @@ const hunts = {
     await hunt('test/lab/void-verdicts.test.ts', { PATCHBAY_TEST_QUIET_SECONDS: '3600' });
   },
   async labs() {
-    for (const file of ['verdicts', 'dns-satellite', 'routers']) {
-      if (!process.exitCode) await hunt(`test/lab/${file}.test.ts`, { PATCHBAY_TEST_LABS_TWICE: '1' });
+    for (const file of ['lab/verdicts', 'lab/dns-satellite', 'lab/routers', 'browser/guided-samples']) {
+      if (!process.exitCode) await hunt(`test/${file}.test.ts`, { PATCHBAY_TEST_LABS_TWICE: '1' });
     }
   },
   async 'cloud-init'() {
@@ -74,7 +74,7 @@ if (Object.hasOwn(seeded, chosen[0] ?? '')) {
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [faults] [kill] [partition] [cluster-kill] [away] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last six unless given. A round of attacks takes a minute or two; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, away so many minutes, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.\n       npm run fuzz -- PLAYS simulate [--help]\n       npm run fuzz -- PROGRAMS state [--help]\n       npm run fuzz -- ROUNDS bytes [--help]',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [faults] [kill] [partition] [cluster-kill] [away] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last six unless given. A round of attacks takes a minute or two; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, away so many minutes, quiet an hour; labs runs each worked lab twice, and presses the buttons of all guides; cloud-init boots a guest that reads its config disk.\n       npm run fuzz -- PLAYS simulate [--help]\n       npm run fuzz -- PROGRAMS state [--help]\n       npm run fuzz -- ROUNDS bytes [--help]',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

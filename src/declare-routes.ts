@@ -53,7 +53,7 @@ export function declareRoutes({
     ...computePartRoutes(compute.routes()),
     ...compute.routes(),
     ...labRoutes(api, (error) => log.error(error)),
-    ...checkRoutes(api, (error) => log.error(error)),
+    ...checkRoutes(api, { tcpdump: () => compute.tcpdump(), onError: (error) => log.error(error) }),
     tickets.route(),
     demoLabRoute(settings),
   ];

@@ -4,18 +4,31 @@ import { type Route, route } from '../../src/api/route.ts';
 import { LabChecks } from '../../src/schema/lab.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { RoutesApi } from '../state/routes-api.ts';
-import { jobOf } from '../thread/lab-job.ts';
+import { jobOf, type LabJob } from '../thread/lab-job.ts';
 import { LabThreads } from '../thread/lab-threads.ts';
 import { lineStream } from '../thread/line-stream.ts';
+import type { HostCommand } from './api/check-api.ts';
+import type { CheckJob } from './thread/check-thread.ts';
 
 /** Projects whose checks run at the same time. */
 const most = 4;
 
-/** `api`: the server itself. `onError`: logs an error. */
-export function checkRoutes(api: RoutesApi, onError: (error: unknown) => void): Route[] {
+/** Time in which a run ends its captures when its client has left. */
+const graceMs = 5000;
+
+interface CheckMeans {
+  /** Returns the command that runs tcpdump for clients, confined. */
+  readonly tcpdump: () => Promise<HostCommand>;
+  /** Logs an error. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** `api`: the server itself. */
+export function checkRoutes(api: RoutesApi, { tcpdump, onError }: CheckMeans): Route[] {
   const threads = new LabThreads(api, {
     thread: new URL('./thread/check-thread.ts', import.meta.url),
     places: { total: most, each: most },
+    graceMs,
   });
   const running = new Set<string>();
   return [
@@ -33,10 +46,12 @@ export function checkRoutes(api: RoutesApi, onError: (error: unknown) => void): 
         const { project_id } = call.path;
         const { name, status } = await api.json<Project>('GET', `/v2/projects/${project_id}`);
         if (status !== 'opened') throw fault('project_closed', { name: name ?? '' });
+        const job = { ...jobOf('check', { ...call.body, project: project_id }), tcpdump: await tcpdump() } satisfies LabJob &
+          CheckJob;
         if (running.has(project_id)) throw fault('checks_running', { name: name ?? '' });
         if (running.size >= most) throw fault('checks_busy', { limit: most });
         running.add(project_id);
-        const pieces = threads.run(jobOf('check', { ...call.body, project: project_id }), call);
+        const pieces = threads.run(job, call);
         return lineStream(
           whileRunning(pieces, () => running.delete(project_id)),
           onError,

@@ -19,19 +19,21 @@ interface ThreadKind {
   readonly thread: URL;
   /** Threads at the same time. */
   readonly places: { readonly total: number; readonly each: number };
+  /** Time in which a thread ends by itself when its client has left, which it hears by a message; 0: it is ended at once. */
+  readonly graceMs: number;
 }
 
-const planThreads: ThreadKind = { thread: new URL('./lab-thread.ts', import.meta.url), places: { total: 6, each: 3 } };
+const planThreads: ThreadKind = { thread: new URL('./lab-thread.ts', import.meta.url), places: { total: 6, each: 3 }, graceMs: 0 };
 
 export class LabThreads {
   readonly #limit: FairLimit;
   readonly #api: RoutesApi;
-  readonly #thread: URL;
+  readonly #kind: ThreadKind;
 
-  constructor(api: RoutesApi, { thread, places } = planThreads) {
+  constructor(api: RoutesApi, kind = planThreads) {
     this.#api = api;
-    this.#thread = thread;
-    this.#limit = new FairLimit(places);
+    this.#kind = kind;
+    this.#limit = new FairLimit(kind.places);
   }
 
   /**
@@ -47,7 +49,7 @@ export class LabThreads {
     }
     const { port1: requests, port2 } = new MessageChannel();
     const errors = this.#answer(requests);
-    const worker = new Worker(this.#thread, {
+    const worker = new Worker(this.#kind.thread, {
       workerData: { ...job, requests: port2 } satisfies LabWork,
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: memoryLimitMiB },
@@ -55,7 +57,11 @@ export class LabThreads {
       execArgv: [],
     });
     const messages = messagesOf<LabMessage>(worker);
-    const end = () => void worker.terminate();
+    let overdue: NodeJS.Timeout | undefined;
+    const end = () => {
+      worker.postMessage('end');
+      overdue = setTimeout(() => void worker.terminate(), this.#kind.graceMs);
+    };
     signal.addEventListener('abort', end);
     const timer = setInterval(() => void endOverdue(worker), checkEveryMs);
     try {
@@ -69,6 +75,7 @@ export class LabThreads {
       throw (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error;
     } finally {
       clearInterval(timer);
+      clearTimeout(overdue);
       signal.removeEventListener('abort', end);
       requests.close();
       await worker.terminate();

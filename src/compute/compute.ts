@@ -17,7 +17,7 @@ import { ImageStore } from '../emulators/host/images.ts';
 import { LinkNamespace } from '../emulators/host/link-namespace.ts';
 import { removeUnownedTaps } from '../emulators/port-processes/machine-taps.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
-import { BpfCompiler } from '../fabric/bpf-compile.ts';
+import { BpfCompiler, tcpdumpCommand } from '../fabric/bpf-compile.ts';
 import type { FabricClient } from '../fabric/client.ts';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
@@ -195,6 +195,9 @@ export class HostCompute {
   routes(): Route[] {
     return this.#routes;
   }
+
+  /** Returns the command that runs tcpdump for clients. */
+  tcpdump = tcpdumpCommand;
 
   /** Machines of a slice, which follow its lease. */
   get leased(): LeasedMachines {

@@ -18,7 +18,6 @@ export interface ProjectVariable {
   readonly value?: string;
 }
 
-/** A node as its driver sees it. */
 /** The project of a node. */
 interface ProjectOfNode {
   readonly projectId: string;
@@ -26,6 +25,7 @@ interface ProjectOfNode {
   readonly variables?: readonly ProjectVariable[];
 }
 
+/** A node as its driver sees it. */
 export interface NodeView extends ProjectOfNode {
   /** Sources of a node's number, for kinds with numbers: the last run, whose command line is empty before it, or else the first free one from `from` on. */
   readonly numbers: { readonly from: number; readonly lastCommandLine: string };

@@ -12,9 +12,11 @@ type Confine = (
 ) => Promise<{ program: string; args: string[]; filter?: Buffer | undefined }>;
 
 const limitMs = 5000;
-/** Limits of the compiler, which reads text that clients wrote. It needs far less than this. */
-const confined: Confine = (program, args) =>
+/** Limits of tcpdump, which reads text that clients wrote. It needs far less than this. */
+const confined = (program: string, args: readonly string[]) =>
   unprivilegedCommand(program, args, { memoryBytes: 512 * 2 ** 20, seconds: limitMs / 1000 });
+/** Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks. */
+const toolEnv = () => ({ LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` });
 const remembered = 256;
 
 /**
@@ -24,6 +26,12 @@ const remembered = 256;
  */
 export function compileBpf(expression: string, confine: Confine = confined): Promise<BpfInstruction[]> {
   return named('bpf', programOf(expression, confine));
+}
+
+/** Returns the command that runs tcpdump for clients, with the same limits; words of tcpdump follow. */
+export async function tcpdumpCommand() {
+  const command = await confined('tcpdump', []);
+  return { ...command, env: { ...command.env, ...toolEnv() } };
 }
 
 /** An expression that cannot be compiled. */
@@ -75,8 +83,7 @@ export class BpfCompiler {
 
 async function runTcpdump(expression: string, confine: Confine): Promise<string> {
   if (expression.includes('\0')) throw invalid('an expression is text');
-  // Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks.
-  const env = { LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
+  const env = toolEnv();
   const { program, args, filter } = await confine('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
   const { code, stdout, stderr, reason } = await runTool(program, args, { timeoutMs: limitMs, env, filter });
   if (code === 0) return stdout;

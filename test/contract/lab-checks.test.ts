@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import type { LinkCapture } from '../../src/schema/capture.ts';
 import type { LabCheckLine } from '../../src/schema/lab.ts';
 import type { Link } from '../../src/schema/link.ts';
 import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
@@ -71,9 +73,15 @@ describe('the checks of a project', () => {
 
   it('of the sample without images hold', async () => {
     const lab = await readFile(join(import.meta.dirname, '../../labs/vlan-trunk.yaml'), 'utf8');
+    // PCs that have just started look for other users of their addresses first.
     const id = await apply(lab);
     const answer = expectStatus(await client.send(`POST /v2/projects/${id}/checks`, { body: { lab }, limitMs: 120_000 }), 200);
-    assert.equal(linesOf<LabCheckLine>(answer.text()).filter(({ check }) => check?.outcome === 'passed').length, 3);
+    const checks = linesOf<LabCheckLine>(answer.text()).flatMap(({ check }) => check ?? []);
+    assert.deepEqual(
+      checks.flatMap(({ name, outcome, problems }) => (outcome === 'passed' ? [] : [`${name}: ${problems.join('; ')}`])),
+      [],
+    );
+    assert.equal(checks.length, 3);
   });
 
   it('use nothing of the server itself', async () => {
@@ -113,10 +121,41 @@ describe('the checks of a project', () => {
     await waitFor(async () => (await send([ping])).status === 200, { what: 'the end of the first run', everyMs: 200 });
   });
 
+  it('leave no capture behind when their client leaves', async () => {
+    const [link] = await client.get<Link[]>(`/v2/projects/${project}/links`);
+    const captures = () => client.get<LinkCapture[]>(`/v2/projects/${project}/links/${link?.link_id}/captures`);
+    const during = [{ name: 'never', node: 'PC1', ping: { to: '10.0.0.99', count: 1 }, eventually: '10m' }];
+    const ending = new AbortController();
+    const left = fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { ...basic(boss), 'content-type': 'application/json' },
+      body: JSON.stringify({
+        lab: pair('checked', [{ name: 'captured', capture: { link: ['PC1', 'PC2'], while: during }, expect: { packets: '>= 0' } }]),
+      }),
+      signal: ending.signal,
+    }).then((answer) => answer.text());
+    await Promise.all([
+      assert.rejects(left, { name: 'AbortError' }),
+      waitFor(async () => (await captures()).length === 1, { what: 'the capture' }).finally(() => ending.abort()),
+    ]);
+    await waitFor(async () => (await captures()).length === 0, { what: 'the end of the capture' });
+    await waitFor(async () => (await send([ping])).status === 200, { what: 'the end of the run', everyMs: 200 });
+  });
+
   it('with an expression that takes for ever are ended, while the server answers', async () => {
     const endless = { node: 'PC1', run: `echo ${'a'.repeat(60)}!`, expect: { match: '^(a+)+$' } };
-    const lines = await run([{ name: 'endless', ...endless }]);
-    assert.match(lines.at(-1)?.failure ?? '', /more than 10 s of processor time/);
+    let isOver = false;
+    const endlessRun = run([{ name: 'endless', ...endless }]).finally(() => {
+      isOver = true;
+    });
+    let answers = 0;
+    while (!isOver) {
+      await client.get('/v2/version');
+      if (!isOver) answers += 1;
+      await pass(100);
+    }
+    assert.match((await endlessRun).at(-1)?.failure ?? '', /more than 10 s of processor time/);
+    assert.ok(answers > 10, `${answers} answers in ten seconds`);
   });
 
   it('have the rights of their client only', async () => {

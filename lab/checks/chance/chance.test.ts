@@ -1,7 +1,7 @@
 /** The probabilities of checks: exact against enumeration, and against the filters of the fabric played from many seeds. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { noPath } from '../../../src/fabric/filters/filter.ts';
 import { buildChains, noChains } from '../../../src/fabric/filters/filter-chains.ts';
@@ -17,6 +17,7 @@ import { packetsOf, unlikely } from './packet-check.ts';
 import { stepChance } from './step-chance.ts';
 
 const labs = resolve(import.meta.dirname, '../../../labs');
+const samples = resolve(import.meta.dirname, '../../../web/dialogs/samples');
 const noFiles = { read: () => Promise.reject(new Error('it names no file')) };
 const load = (text: string, file = 'lab.yaml') => loadLab({ text, file, files: noFiles as never });
 const pair = (filters: string, checks: string) => `
@@ -184,8 +185,12 @@ describe('a check over a lossy link', () => {
 
 describe('the labs of the repository', () => {
   const all = async (): Promise<[string, Lab][]> => {
-    const names = (await readdir(labs)).filter((name) => name.endsWith('.yaml'));
-    return Promise.all(names.map(async (name) => [name, await load(await readFile(join(labs, name), 'utf8'), name)]));
+    const files = (
+      await Promise.all([labs, samples].map(async (folder) => (await readdir(folder)).map((name) => join(folder, name))))
+    )
+      .flat()
+      .filter((path) => path.endsWith('.yaml'));
+    return Promise.all(files.map(async (path) => [basename(path), await load(await readFile(path, 'utf8'), basename(path))]));
   };
 
   it('have no check that fails by chance more than once in a million', async () => {

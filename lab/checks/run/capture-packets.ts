@@ -1,5 +1,6 @@
 /** Captures the packets of a link during an action, and counts the packets that match. */
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import type { LinkCapture } from '../../../src/schema/capture.ts';
 import type { Link } from '../../../src/schema/link.ts';
@@ -13,7 +14,7 @@ import {
   recordHeaderBytes,
   snapLength,
 } from '../../../src/schema/pcap.ts';
-import type { CaptureLimits } from '../api/check-api.ts';
+import type { CaptureLimits, HostCommand } from '../api/check-api.ts';
 import type { CapturedPackets } from '../definition/results.ts';
 import type { LabSite } from './lab-site.ts';
 
@@ -37,8 +38,9 @@ interface CaptureWish {
 }
 
 /** A longer capture is an error. */
-const ownLimits: CaptureLimits = { bytes: 256 * 2 ** 20, command: ['tcpdump'], isPrinted: true };
+const ownLimits: CaptureLimits = { bytes: 256 * 2 ** 20, tcpdump: { program: 'tcpdump', args: [] }, isPrinted: true };
 const shownPackets = 20;
+const missingTcpdump = 'packets are filtered by tcpdump, which cannot be run here. Install the package tcpdump';
 
 /** Captures while `work` runs. @throws CaptureError, RequestError, and the error of `work` */
 export async function capturePackets(
@@ -47,8 +49,8 @@ export async function capturePackets(
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<CaptureFinding> {
-  const { bytes: max_bytes, command, isPrinted } = site.api.captures ?? ownLimits;
-  await filterPackets(emptyCapture, filter, command);
+  const { bytes: max_bytes, tcpdump, isPrinted } = site.api.captures ?? ownLimits;
+  await filterPackets(emptyCapture, filter, tcpdump);
   const captures = `/links/${link.link_id}/captures`;
   const { capture_id, capture_file_name } = await site.request<LinkCapture>('POST', captures, { side, max_bytes });
   const ending = new AbortController();
@@ -72,7 +74,7 @@ export async function capturePackets(
     await site.request('DELETE', `${captures}/${capture_id}`).catch(() => undefined);
   }
   const whole = await pcap;
-  const matching = await filterPackets(whole, filter, command);
+  const matching = await filterPackets(whole, filter, tcpdump);
   return { ...countPackets(matching), pcap: whole, missed, text: isPrinted ? await printPackets(matching) : '' };
 }
 
@@ -85,14 +87,14 @@ emptyCapture.writeUInt32LE(snapLength, 16);
 emptyCapture.writeUInt32LE(linkTypes.DLT_EN10MB, 20);
 
 /** Filters the packets. An invalid filter is found before anything is captured, by a capture without packets. */
-async function filterPackets(pcap: Buffer, filter: string | undefined, command: readonly string[]): Promise<Buffer> {
-  return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap, command);
+async function filterPackets(pcap: Buffer, filter: string | undefined, tcpdump: HostCommand): Promise<Buffer> {
+  return filter === undefined ? pcap : runTcpdump(['-r', '-', '-w', '-', '--', filter], pcap, tcpdump);
 }
 
 /** Prints the first packets as tcpdump does; empty where tcpdump fails. */
 export async function printPackets(pcap: Buffer, most = shownPackets): Promise<string> {
   try {
-    return (await tcpdump(['-r', '-', '-nn', '-e', '-c', String(most)], pcap)).toString('utf8');
+    return (await runTcpdump(['-r', '-', '-nn', '-e', '-c', String(most)], pcap)).toString('utf8');
   } catch {
     // The text is for users only: the packets were counted.
     return '';
@@ -100,19 +102,23 @@ export async function printPackets(pcap: Buffer, most = shownPackets): Promise<s
 }
 
 /** Runs tcpdump. @throws CaptureError */
-async function tcpdump(args: readonly string[], input: Buffer, [program = '', ...words] = ownLimits.command): Promise<Buffer> {
-  const child = spawn(program, [...words, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+async function runTcpdump(args: readonly string[], input: Buffer, command = ownLimits.tcpdump): Promise<Buffer> {
+  const { program, args: words, env, filter } = command;
+  const pipes: 'pipe'[] = filter ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'];
+  const child = spawn(program, [...words, ...args], { stdio: pipes, ...(env && { env }) }) as ChildProcessWithoutNullStreams;
   const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', (cause) => {
-      reject(new CaptureError('packets are filtered by tcpdump, which cannot be run here. Install the package tcpdump', { cause }));
-    });
+    child.once('error', (cause) => reject(new CaptureError(missingTcpdump, { cause })));
     child.once('close', resolve);
   });
-  // tcpdump may exit before it has read everything.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  const [stdin, , , filterPipe] = child.stdio as unknown as (Writable | undefined)[];
+  // A program may exit before it has read everything.
+  for (const pipe of [stdin, filterPipe]) pipe?.on('error', () => undefined);
+  filterPipe?.end(filter);
+  stdin?.end(input);
   const [code, output, errors] = await Promise.all([ended, buffer(child.stdout), text(child.stderr)]);
   if (code === 0) return output;
+  // Exit codes of prlimit(1), which runs it where it is confined.
+  if (code === 126 || code === 127) throw new CaptureError(missingTcpdump);
   const reason = errors.split('\n').findLast((line) => line.startsWith('tcpdump: ')) ?? `it ended with ${code}`;
   throw new CaptureError(`the filter cannot be used: ${reason.replace('tcpdump: ', '')}`);
 }

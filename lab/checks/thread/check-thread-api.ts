@@ -3,26 +3,31 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Method } from '../../../src/api/route.ts';
 import { ThreadApi } from '../../thread/thread-api.ts';
 import type { WireMessage } from '../../thread/thread-wires.ts';
-import type { CaptureLimits, CheckApi } from '../api/check-api.ts';
+import type { CaptureLimits, CheckApi, HostCommand } from '../api/check-api.ts';
 import type { ConsoleWire } from '../console/console-connection.ts';
 
 export class CheckThreadApi extends ThreadApi implements CheckApi {
-  /** tcpdump reads an expression of a client: it ends by itself, also without this thread. */
-  readonly captures: CaptureLimits = {
-    bytes: 16 * 2 ** 20,
-    command: ['prlimit', '--cpu=5', `--as=${512 * 2 ** 20}`, '--', 'tcpdump'],
-    isPrinted: false,
-  };
+  readonly captures: CaptureLimits;
+
+  /** `tcpdump`: confined, as it reads an expression of a client and frames of guests. */
+  constructor(port: MessagePort, tcpdump: HostCommand) {
+    super(port);
+    this.captures = { bytes: 16 * 2 ** 20, tcpdump, isPrinted: false };
+  }
 
   override async json<T>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-    const answer = super.json<T>(method, path, body);
-    if (!signal) return answer;
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    answer.catch(() => undefined);
+    if (!signal) return super.json<T>(method, path, body);
     signal.throwIfAborted();
-    return Promise.race([answer, aborted]);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    const answer = super.json<T>(method, path, body);
+    answer.catch(() => undefined);
+    try {
+      return await Promise.race([answer, aborted]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   async console(projectPath: string, nodeId: string): Promise<ConsoleWire> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { BpfCompiler, compileBpf } from '../bpf-compile.ts';
+import { BpfCompiler, compileBpf, tcpdumpCommand } from '../bpf-compile.ts';
 import type { BpfInstruction } from '../protocol.ts';
 import { translateBpf } from './bpf.ts';
 
@@ -213,6 +213,13 @@ describe('compiling BPF', () => {
       args: ['--core=0', '--', '/nowhere/tcpdump', ...args],
     }));
     await assert.rejects(nowhere.compile('udp'), (error) => isFault(error, 'tool_missing'));
+  });
+
+  it('confines tcpdump that filters captures of clients in the same way', async () => {
+    const { program, args } = await tcpdumpCommand();
+    const words = [program, ...args].join(' ');
+    assert.match(words, /prlimit --as=536870912 --cpu=5 --fsize=0 .*-- tcpdump$/);
+    if (process.geteuid?.() === 0) assert.match(words, /setpriv --reuid=61101 /);
   });
 
   it('says that tcpdump is missing', async (context) => {

@@ -78,3 +78,26 @@ for (const [what, line] of [
     assert.match(await lan.type(half, 'history'), new RegExp(`ip 10.0.0.1/24\n${line}\necho x\nhistory`));
     assert.match(await lan.type(half, 'arp'), /00:50:79:66:68:01 {2}10\.0\.0\.2 expires/);
   });
+
+const pingOnce = { type: 'ping', to: '10.0.0.1', count: 1, intervalMs: 1000 } as const;
+
+test('a ping of a program waits for the start-up script, which gives the PC its address', async () => {
+  const lan = await twoPcs();
+  const three = lan.add();
+  three.pc.runScript('ip 10.0.0.3/24\n');
+  const [answer, ended] = [three.pc.probe(pingOnce), three.pc.probe(pingOnce, 'key')];
+  three.pc.endProbe('key');
+  await lan.pass(5_000);
+  assert.partialDeepStrictEqual(await ended, { type: 'ping', failure: 'ended' });
+  const found = await answer;
+  assert.ok(found.type === 'ping' && found.replies.length === 1 && found.failure === undefined, JSON.stringify(found));
+});
+
+test('a ping of a program does not wait for ever for a start-up script', async () => {
+  const lan = await twoPcs();
+  const three = lan.add();
+  three.pc.runScript('sleep 3600\nip 10.0.0.3/24\n');
+  const answer = three.pc.probe(pingOnce);
+  await lan.pass(6_000);
+  assert.partialDeepStrictEqual(await answer, { type: 'ping', failure: 'no_address' });
+});

@@ -4,15 +4,18 @@
  */
 import { runLine } from './commands.ts';
 import { PcHost } from './host.ts';
-import { type PcEnd, type PcOptions, type ProbeAnswer, reasonOf } from './pc-options.ts';
+import { type PcEnd, type PcOptions, type ProbeAnswer, type ProbeFailure, reasonOf } from './pc-options.ts';
 import { type PcProbe, type PcSettings, type PcState, pcState } from './pc-shapes.ts';
 import { readState, restoreParts } from './pc-state.ts';
-import { failedProbe, Probes } from './probes.ts';
+import { failedProbe, mostProbes, Probes } from './probes.ts';
 import { PcShell, type ShellOwner, shellTimer } from './shell.ts';
 import { banner } from './texts.ts';
 import { Timers } from './timers.ts';
 
 const usualMtu = 1500;
+const earlyTimer = 'early';
+/** Most scripts take the third of a second in which the PC looks for other users of its address. */
+const longestEarlyMs = 5_000;
 
 export class Pc implements ShellOwner {
   readonly options: PcOptions;
@@ -20,6 +23,8 @@ export class Pc implements ShellOwner {
   readonly host: PcHost;
   readonly #shell: PcShell;
   #probes: Probes | undefined;
+  /** Probes that wait for the start-up script, by their keys, and what continues them, or fails them. Most PCs have none. */
+  #early: Map<string | object, (failure: ProbeFailure | undefined) => void> | undefined;
   #isInEvent = false;
   #isClosed = false;
   #end: PcEnd | undefined;
@@ -84,8 +89,19 @@ export class Pc implements ShellOwner {
     return readState(this.settings(), this.host, this.#shell);
   }
 
-  /** Answers with numbers. Never rejects: a failure is part of the answer. `endProbe` ends it by its key. */
-  probe(request: PcProbe, key?: string): Promise<ProbeAnswer> {
+  /**
+   * Answers with numbers. Never rejects: a failure is part of the answer. `endProbe` ends it by its key. One that uses the network waits for
+   * the start-up script, which gives the PC its addresses, for some seconds.
+   */
+  async probe(request: PcProbe, key?: string): Promise<ProbeAnswer> {
+    if (!this.#shell.hasBegun && request.type !== 'arp' && request.type !== 'addresses') {
+      const failure = await this.#begun(key ?? {});
+      if (failure) return failedProbe(request, failure);
+    }
+    return this.#probe(request, key);
+  }
+
+  #probe(request: PcProbe, key?: string): Promise<ProbeAnswer> {
     let answer = Promise.resolve(failedProbe(request, 'ended'));
     this.#probes ??= new Probes(this.host);
     const probes = this.#probes;
@@ -96,7 +112,26 @@ export class Pc implements ShellOwner {
     return answer;
   }
 
+  /** Resolves when the start-up script has ended, or takes longer than probes wait. @returns why the probe is not made */
+  async #begun(key: string | object): Promise<ProbeFailure | undefined> {
+    if (this.#isClosed) return 'ended';
+    if (!this.#early) this.timers.set(earlyTimer, longestEarlyMs);
+    this.#early ??= new Map();
+    if (this.#early.size >= mostProbes || this.#early.has(key)) return 'busy';
+    const { promise, resolve } = Promise.withResolvers<ProbeFailure | undefined>();
+    this.#early.set(key, resolve);
+    return promise;
+  }
+
+  #endEarly(failure: ProbeFailure | undefined): void {
+    this.timers.clear(earlyTimer);
+    for (const end of this.#early?.values() ?? []) end(failure);
+    this.#early = undefined;
+  }
+
   endProbe(key: string): void {
+    this.#early?.get(key)?.('ended');
+    this.#early?.delete(key);
     this.enter(() => this.#probes?.end(key));
   }
 
@@ -106,6 +141,7 @@ export class Pc implements ShellOwner {
 
   close(): void {
     this.#isClosed = true;
+    this.#endEarly('ended');
     this.timers.close();
     this.#probes?.close();
   }
@@ -113,6 +149,7 @@ export class Pc implements ShellOwner {
   onTimer(name: string): void {
     this.enter(() => {
       if (name === shellTimer) this.#shell.continue();
+      else if (name === earlyTimer) this.#endEarly(undefined);
       else this.host.onTimer(name);
     });
   }
@@ -138,6 +175,7 @@ export class Pc implements ShellOwner {
       host.output = '';
       options.write(bytes);
     }
+    if (this.#early && this.#shell.hasBegun) this.#endEarly(undefined);
     if (host.hasChanged) {
       host.hasChanged = false;
       options.onChanged?.();

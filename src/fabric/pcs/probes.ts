@@ -9,7 +9,7 @@ import type { TargetEvent } from './target-task.ts';
 import { TraceTask } from './trace-task.ts';
 
 /** Most probes at the same time. */
-const mostProbes = 64;
+export const mostProbes = 64;
 const usualTimeoutMs = 1000;
 const usual: Omit<PingSpec, 'to'> = {
   ...{ mode: 'icmp', count: 1, size: 64, ttl: 64, sport: 0, dport: 7, flags: 0, intervalMs: 1000, timeoutMs: usualTimeoutMs },

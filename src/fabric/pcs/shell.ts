@@ -53,6 +53,8 @@ export class PcShell {
   /** Bytes, each as a character. */
   #typed = '';
   #hasPrompt = false;
+  /** The first prompt was shown: the start-up script, if there is one, has ended. */
+  hasBegun = false;
 
   /** `run`: the commands, which need the shell themselves. */
   constructor(pc: ShellOwner, run: RunLine) {
@@ -98,6 +100,7 @@ export class PcShell {
       else if (!this.#hasPrompt) {
         this.print(`\r${this.host.settings.name}> `);
         this.#hasPrompt = true;
+        this.hasBegun = true;
       } else this.#takeTyped();
     }
   }
@@ -125,6 +128,7 @@ export class PcShell {
     this.#typed = state.typed;
     this.#scripts = state.scripts.slice(0, limits.scripts).map((text) => ({ text: text.slice(0, limits.scriptCharacters), at: 0 }));
     this.#hasPrompt = state.hasPrompt;
+    this.hasBegun = true;
   }
 
   #interrupt(): void {
