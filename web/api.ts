@@ -47,8 +47,11 @@ export interface Api {
   socket(path: string): Promise<string>;
 }
 
-/** The name under which changes are recorded; empty: the account, else the browser. UTF-8 in the characters that headers may have. */
-export const sender = { name: '' };
+/**
+ * The name under which changes are recorded; empty: the account, else the browser. `names`: all that this page has had.
+ * In the header, it is UTF-8 in the characters that headers may have.
+ */
+export const sender = { name: '', names: new Set<string>() };
 const senderHeader = (): Record<string, string> =>
   sender.name === '' ? {} : { 'x-patchbay-client': String.fromCharCode(...new TextEncoder().encode(sender.name)) };
 

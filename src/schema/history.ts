@@ -67,17 +67,23 @@ const upcoming = {
   ),
 };
 const undoable = Type.Array(Step, { description: 'Steps of these entries that undo can revert, the last first' });
-export const History = Type.Object({ entries: Type.Array(HistoryEntry), undoable, ...upcoming }, named('History'));
+const redoable = Type.Array(Step, { description: 'Steps of these entries that redo can revert, the last first' });
+export const History = Type.Object({ entries: Type.Array(HistoryEntry), undoable, redoable, ...upcoming }, named('History'));
 export type History = Static<typeof History>;
 
-export const UndoRequest = Type.Object({ step: Type.Optional(Step) }, named('UndoRequest'));
+const only = Type.Integer({
+  minimum: 1,
+  description: 'Reverts this step, which need not be the last: all that was changed since stays, and nothing of that may need it',
+});
+const choice = { step: Type.Optional(Step), only: Type.Optional(only) };
+export const UndoRequest = Type.Object(choice, named('UndoRequest'));
 export type UndoRequest = Static<typeof UndoRequest>;
 
 const until = Type.Integer({
   minimum: 0,
   description: 'Reverts all steps after this one, the last first, if all of them can be reverted; 0: every step',
 });
-export const UndoUntilRequest = Type.Object({ step: Type.Optional(Step), until: Type.Optional(until) }, named('UndoUntilRequest'));
+export const UndoUntilRequest = Type.Object({ ...choice, until: Type.Optional(until) }, named('UndoUntilRequest'));
 export type UndoUntilRequest = Static<typeof UndoUntilRequest>;
 
 export const Undone = Type.Object(

@@ -140,7 +140,7 @@ const controller: JsonRoute[] = [
   { line: 'PUT /v2/projects/{project_id}/drawings/{drawing_id}', good: () => ({}), fields: drawing },
   // An unknown step: nothing is reverted.
   { line: 'POST /v2/projects/{project_id}/undo', good: () => ({ step: 1 }), fields: { step: integer } },
-  { line: 'POST /v2/projects/{project_id}/redo', good: () => ({ step: 1 }), fields: { step: integer } },
+  { line: 'POST /v2/projects/{project_id}/redo', good: () => ({ step: 1 }), fields: { step: integer, only: integer } },
   {
     line: 'POST /v2/projects/{project_id}/bulk',
     good: (ids) => ({

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Node } from '../../src/schema/node.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
@@ -55,6 +56,39 @@ describe('two users of a project', () => {
     await one.page.keyboard.press('-');
     await waitFor(async () => (await follow.getAttribute('aria-pressed')) === 'false', { what: 'the end of following' });
     assert.notEqual(await transform(one.page), followed);
+  });
+
+  it('undo and redo what they changed themselves, not what the other did since', async () => {
+    const placeOf = async (name: string) =>
+      (await client.get<Node[]>(`${project.path}/nodes`)).find((node) => node.name === name)?.x;
+    const isAt = (name: string, x: number) => waitFor(async () => (await placeOf(name)) === x, { what: `${name} at ${x}` });
+    const move = async (page: Page, name: string) => {
+      const from = (await placeOf(name)) ?? 0;
+      await canvas(page).node(name).click();
+      await page.keyboard.press('ArrowRight');
+      await waitFor(async () => (await placeOf(name)) !== from, { what: `a move of ${name}` });
+      return [from, (await placeOf(name)) ?? 0] as const;
+    };
+    for (const { page } of [one, two]) {
+      await toCanvas(page);
+      await page.keyboard.press('f');
+    }
+    const [was, is] = await move(one.page, 'PC1');
+    const [, other] = await move(two.page, 'PC3');
+    await one.page.keyboard.press('Control+z');
+    await isAt('PC1', was);
+    assert.equal(await placeOf('PC3'), other);
+    await one.page.keyboard.press('Control+z');
+    await one.page.getByText('There is nothing of yours to undo').waitFor();
+    await one.page.keyboard.press('Control+Shift+z');
+    await isAt('PC1', is);
+    await two.page.keyboard.press('Control+z');
+    await isAt('PC3', 300);
+    assert.equal(await placeOf('PC1'), is);
+    await one.page.keyboard.press('Escape');
+    await one.page.getByRole('button', { name: 'Activity' }).click();
+    await one.page.getByText('by Guest 2').first().waitFor();
+    await one.page.keyboard.press('Escape');
   });
 
   it('find the command in the menu, and are followed until they leave', async () => {

@@ -1,4 +1,7 @@
-/** Undo and redo. Only a step that deletes running machines is reverted after a question: redo restores all else. */
+/**
+ * Undo and redo: of the last step, or beside others who have the project open of the last step of one's own. Only a step that deletes
+ * running machines is reverted after a question: redo restores all else.
+ */
 import type { History } from '../../src/schema/history.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
@@ -20,6 +23,10 @@ const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({
 /** @throws ApiError, also when another user has made or reverted a step meanwhile */
 async function revert(app: App, project: ProjectState, verb: 'undo' | 'redo'): Promise<void> {
   await project.moves.settled();
+  if (project.presence.others.peek().length > 0) {
+    const { revertOwn } = await import('./revert-own.ts');
+    return revertOwn(app, project, verb);
+  }
   const { preview } = await app.api.get<History>(`${project.path}/history?limit=1`);
   const step = preview[verb];
   if (step && step.running > 0 && !(await ask(app, texts.askRevert(verb, step)))) return;

@@ -72,6 +72,7 @@ export const activityTexts = {
     auto_close: 'Close without a client',
     first_port_name: 'Name of the first port',
   } as Readonly<Record<string, string>>,
+  nothingOfYours: (verb: 'undo' | 'redo') => `There is nothing of yours to ${verb}. The changes of others are in Activity`,
   ask: (steps: number, running: number) => ({
     title: `Undo ${plural(steps, 'change', 'changes')}?`,
     text: `${plural(running, 'running node is', 'running nodes are')} deleted with what is in memory. Redo restores all else, one by one.`,

@@ -1,5 +1,7 @@
 /** The history of a project, step by step. */
 import type { History, HistoryEntry } from '../../src/schema/history.ts';
+import type { App } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
 import { linesOf, wordOf } from './activity-fields.ts';
 import { activityTexts } from './activity-texts.ts';
 
@@ -107,4 +109,10 @@ function nameOfClient(by: string | null): string {
     return activityTexts.browser(found && (shownNames[found] ?? found));
   }
   return /^[\w.-]+\/[\d.]+/.exec(by)?.[0] ?? by;
+}
+
+/** Whether a node has memory that its deletion loses. */
+export function isRunning({ server }: App, project: ProjectState, nodeId: string): boolean {
+  const node = project.nodes.peek(nodeId);
+  return node !== undefined && node.status !== 'stopped' && !server.kinds.peek().get(node.node_type)?.always_running;
 }

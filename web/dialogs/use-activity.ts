@@ -2,11 +2,11 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../../src/schema/history.ts';
-import { type App, useApp } from '../state/app.ts';
+import { useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { ask } from '../ui/ask.tsx';
 import { useReadings } from '../ui/readings.ts';
-import { type ActivityStep, activitySteps, joinHistory, type LoadedHistory } from './activity.ts';
+import { type ActivityStep, activitySteps, isRunning, joinHistory, type LoadedHistory } from './activity.ts';
 import { activityTexts } from './activity-texts.ts';
 
 /** Entries of a request for what is new. */
@@ -71,10 +71,4 @@ export function useActivity(project: ProjectState, entries: number) {
     isBusy.value = false;
   };
   return { steps: steps.value, hasMore: hasMore.value, isBusy: isBusy.value, more, refresh, undoTo };
-}
-
-/** Whether a node has memory that its deletion loses. */
-function isRunning({ server }: App, project: ProjectState, nodeId: string): boolean {
-  const node = project.nodes.peek(nodeId);
-  return node !== undefined && node.status !== 'stopped' && !server.kinds.peek().get(node.node_type)?.always_running;
 }

@@ -48,7 +48,10 @@ export class App {
 
   constructor() {
     effect(() => {
-      sender.name = this.server.rights.account.value ? '' : this.ownName.value;
+      // The name of the browser is no name beside others who have the project open.
+      const guest = this.project.value?.presence.guestName.value ?? '';
+      sender.name = this.server.rights.account.value ? '' : this.ownName.value || guest;
+      if (sender.name !== '') sender.names.add(sender.name);
     });
     // Panels lie over the canvas in a narrow window, and over a console that opens there.
     effect(() => {

@@ -53,6 +53,8 @@ export class Presence {
   readonly followed = computed(() => this.others.value.find(({ number }) => number === this.following.value));
   /** Undefined until the server has answered, and above its limit of sessions. */
   readonly own = computed(() => this.#sessions.value.find(({ number }) => number === this.#number.value));
+  /** Name by which others see this session while there are any. */
+  readonly guestName = computed(() => (this.others.value.length > 0 ? this.own.value?.name : undefined));
 
   constructor(options: PresenceOptions) {
     this.#options = options;

@@ -43,6 +43,38 @@ it('has a redo, which a new step came before, as a new step: undo reverts it', (
   assert.deepEqual(ids(more), { undo: [3], redo: [5] });
 });
 
+it('keeps what another requester undid when a new step has nothing to do with it', () => {
+  const node = (id: string, name = id) => ({ node_id: id, name });
+  const record = (seq: number, by: string | null, payload: object) =>
+    ({ seq, at: '', by, step: seq, ...payload }) as unknown as LogRecord;
+  const moved = (id: string) => ({ action: 'node.updated', event: node(id), was: node(id) });
+  const linked = (id: string) => ({
+    action: 'link.created',
+    event: { link_id: `l${id}`, nodes: [{ node_id: id, adapter_number: 0, port_number: 0 }] },
+    was: null,
+  });
+  const renamed = { action: 'node.updated', event: node('B', 'A'), was: node('B') };
+  const [of, restored] = [
+    { action: 'node.deleted', event: node('A') },
+    { action: 'node.created', event: node('A'), inverts: 1 },
+  ];
+  const undoneMove = [record(1, 'Ann', moved('A')), record(2, 'Ann', { ...moved('A'), inverts: 1 })];
+  const undoneDeletion = [record(1, 'Ann', of), record(2, 'Ann', restored)];
+  const left = { undo: [3], redo: [2] };
+  const dropped = { undo: [3], redo: [] };
+  assert.deepEqual(ids([...undoneMove, record(3, 'Ben', moved('B'))]), left);
+  assert.deepEqual(ids([...undoneMove, record(3, 'Ben', linked('A'))]), left);
+  assert.deepEqual(ids([...undoneDeletion, record(3, 'Ben', linked('B'))]), left);
+  assert.deepEqual(ids([...undoneMove, record(3, 'Ben', moved('A'))]), dropped);
+  assert.deepEqual(ids([...undoneMove, record(3, 'Ann', moved('B'))]), dropped);
+  assert.deepEqual(ids([...undoneMove, record(3, null, moved('B'))]), dropped);
+  assert.deepEqual(ids([...undoneMove, record(3, 'Ben', { action: 'project.rewound', event: {} })]).redo, []);
+  assert.deepEqual(ids([...undoneDeletion, record(3, 'Ben', linked('A'))]), dropped);
+  assert.deepEqual(ids([...undoneDeletion, record(3, 'Ben', renamed)]), dropped);
+  const both = [...undoneMove, record(3, 'Ben', moved('B')), record(4, 'Ann', { ...moved('A'), inverts: 2 })];
+  assert.deepEqual(ids(both), { undo: [3, 4], redo: [] });
+});
+
 it('has the step that changed a thing last above one that changed it meanwhile, so that it is reverted first', () => {
   const link = (link_id: string) => ({ link_id, nodes: [], filters: {}, suspend: false, link_style: {} });
   const record = (seq: number, step: number, action: 'link.updated' | 'link.deleted', id: string) =>

@@ -1,5 +1,6 @@
 /** Derives from a project's records which of its steps can be undone and redone. */
 import type { Action, LogRecord } from './records.ts';
+import { RedoPile } from './redo-pile.ts';
 
 export interface Step {
   /** Number of its first change. */
@@ -22,19 +23,19 @@ export interface Steps {
  * Derives the piles. `kept`: ids of the presents that are kept; a rewind without one cannot be reverted, nor can what was done before it.
  *
  * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile.
- * A new step leaves nothing to redo; a redo that was under way then is a new step, too. A step whose first changes are forgotten cannot
- * be reverted.
+ * A new step leaves nothing to redo that the same requester undid, or that is entangled with it; a redo that was under way then is a new
+ * step, too. A step whose first changes are forgotten cannot be reverted.
  */
 export function stepsOf(records: readonly LogRecord[], kept: ReadonlySet<string> = new Set()): Steps {
   const undo: Step[] = [];
-  const redo: Step[] = [];
+  const redo = new RedoPile();
   /** Ids of the steps of `undo`. */
   const undoable = new Set<number>();
   const remembered = new Set<number>();
   for (const step of group(records)) {
     const { inverts } = step.records[0] as LogRecord;
     const isUndo = inverts !== undefined && undoable.delete(inverts);
-    const taken = inverts === undefined ? undefined : remove(isUndo ? undo : redo, inverts);
+    const isTaken = inverts !== undefined && (isUndo ? remove(undo, inverts) !== undefined : redo.take(inverts));
     const isForgotten = inverts !== undefined && !remembered.has(inverts);
     remembered.add(step.id);
     if (isForgotten) continue;
@@ -42,11 +43,11 @@ export function stepsOf(records: readonly LogRecord[], kept: ReadonlySet<string>
       redo.push(step);
       continue;
     }
-    if (!taken) redo.length = 0;
+    if (!isTaken) redo.dropFor(step);
     undo.push(step);
     undoable.add(step.id);
   }
-  return { undo: reachable(undo, kept), redo: reachable(redo, kept) };
+  return { undo: reachable(undo, kept), redo: reachable(redo.steps, kept) };
 }
 
 /** Id of the present that a step of a rewind kept; null: none. Undefined for other steps. */

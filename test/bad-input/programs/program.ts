@@ -8,7 +8,7 @@ export const verbs = {
   ...{ start: 10, stop: 6, reload: 2, suspend: 2, start_all: 4, stop_all: 3 },
   ...{ link: 12, unlink: 5, impair: 8, schedule: 3, rewire: 3, mirror: 3, capture: 6, stop_capture: 4 },
   ...{ draw: 3, redraw: 2, erase: 2, snapshot: 4, freeze: 4, rewind: 5, fork_snapshot: 3, delete_snapshot: 2 },
-  ...{ undo: 8, redo: 5, undo_all: 2 },
+  ...{ undo: 8, redo: 5, undo_one: 6, redo_one: 4, undo_all: 2 },
 } as const;
 /**
  * Troubles of the host. `kill` ends the server while clients wait for answers, `crash` when all have theirs; `fill` and `cut` last a few

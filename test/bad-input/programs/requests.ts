@@ -308,6 +308,14 @@ export const requests: Readonly<Record<Verb, Builder>> = {
   },
   undo: anything(() => 'POST /undo'),
   redo: anything(() => 'POST /redo'),
+  undo_one: anything(
+    () => 'POST /undo',
+    ({ chance }) => ({ only: chance.between(1, 60) }),
+  ),
+  redo_one: anything(
+    () => 'POST /redo',
+    ({ chance }) => ({ only: chance.between(1, 60) }),
+  ),
   undo_all: anything(
     () => 'POST /undo',
     () => ({ until: 0 }),

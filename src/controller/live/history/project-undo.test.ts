@@ -196,11 +196,11 @@ describe('undo and redo', () => {
     await assert.rejects(undo(), refusal('nothing_to_undo'));
   });
 
-  it('a new step leaves nothing to redo', async () => {
+  it('a new step leaves nothing to redo of the same requester', async () => {
     await addNode('A');
     await undo();
     assert.ok((await history()).redo);
-    await addNode('B');
+    await request(() => bench.addNode('B'), 'undoer');
     await assert.rejects(redo(), refusal('nothing_to_undo'));
   });
 
@@ -314,6 +314,45 @@ describe('undo and redo', () => {
     const changed = await content();
     await assert.rejects(undo({ until: 0 }), refusal('undo_conflict'));
     assert.deepEqual(await content(), changed);
+  });
+
+  it('reverts one step alone, and leaves what others changed since', async () => {
+    const of = (by: string) => ({
+      move: (node: NodeObject, x: number) => request(() => bench.inProject(`PUT /nodes/${node.node_id}`, { x }), by),
+      revert: (verb: string, only: number) => request(() => bench.inProject<Undone>(`POST /${verb}`, { only }), by),
+      add: (name: string) => request(() => bench.addNode(name), by),
+    });
+    const [ann, ben] = [of('Ann'), of('Ben')];
+    const place = async (node: NodeObject) => (await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).x;
+    const lastOf = async (by: string) => (await history()).entries.find((entry) => entry.by === by)?.step ?? 0;
+    const [a, b] = [await ann.add('A'), await ben.add('B')];
+    const made = await lastOf('Ann');
+    await ann.move(a, 5);
+    const moved = await lastOf('Ann');
+    await ben.move(b, 7);
+    const undone = await ann.revert('undo', moved);
+    assert.deepEqual([undone.step, await place(a), await place(b)], [moved, 0, 7]);
+    // Another user's change of another thing leaves what can be redone.
+    await ben.move(b, 8);
+    const [redoable = 0] = (await history()).redoable;
+    await ann.revert('redo', redoable);
+    assert.deepEqual([await place(a), await place(b)], [5, 8]);
+    const before = await content();
+    await assert.rejects(
+      ann.revert('undo', 1_000_000),
+      (error) => refusal('undo_conflict')(error) && /none that/.test(String(error)),
+    );
+    await assert.rejects(undo({ only: moved, until: 0 }), refusal('invalid_request'));
+    // The node takes another user's link along.
+    await request(() => bench.inProject('POST /links', { nodes: [end(a), end(b)] }), 'Ben');
+    const linked = await content();
+    await assert.rejects(
+      ann.revert('undo', made),
+      (error) => refusal('undo_conflict')(error) && /Ben has changed since/.test(String(error)),
+    );
+    assert.deepEqual(await content(), linked);
+    await ben.revert('undo', await lastOf('Ben'));
+    assert.deepEqual(await content(), before);
   });
 
   it('goes back over links that were deleted, made again at the same port, and moved to another', async () => {

@@ -8,6 +8,7 @@ import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
 import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
 import { listKept } from '../../log/kept-presents.ts';
 import type { LogRecord, ProjectChange } from '../../log/records.ts';
+import { areEntangled, reachOf } from '../../log/step-reach.ts';
 import { type Step, type Steps, stepsOf, subjectOf, type TouchedThing } from '../../log/steps.ts';
 import { findKind, type NodeLive } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
@@ -41,6 +42,14 @@ export interface RewindStep {
   readonly kept: string | null;
 }
 
+/** The step that is to be reverted; absent: the last. */
+interface StepChoice {
+  /** Only the last step, and only if it is this one. */
+  readonly step?: number;
+  /** This step, wherever it is: changes since stay. */
+  readonly only?: number;
+}
+
 export class ProjectUndo {
   readonly #project: UndoableProject;
   /** Serialises undo and redo. */
@@ -57,8 +66,8 @@ export class ProjectUndo {
     const entries = await entriesOf(shown.slice(-limit).reverse());
     const steps = new Set(entries.map(({ step }) => step));
     const piles = await this.#stepsOf(records);
-    const undoable = piles.undo.flatMap(({ id }) => (steps.has(id) ? [id] : []));
-    return { entries, undoable: undoable.reverse(), ...this.#upcomingOf(piles) };
+    const shownOf = (pile: readonly Step[]) => pile.flatMap(({ id }) => (steps.has(id) ? [id] : [])).reverse();
+    return { entries, undoable: shownOf(piles.undo), redoable: shownOf(piles.redo), ...this.#upcomingOf(piles) };
   }
 
   /**
@@ -66,7 +75,7 @@ export class ProjectUndo {
    * @throws `nothing_to_undo`; `undo_conflict` when it is another step than `expected`
    */
   async findRewind(direction: UndoDirection, expected?: number): Promise<RewindStep | undefined> {
-    return rewindOf(await this.#upcoming(direction, expected));
+    return rewindOf(await this.#upcoming(direction, expected === undefined ? {} : { step: expected }));
   }
 
   /** Describes a revert that is done: the step that reverted this one. */
@@ -75,13 +84,13 @@ export class ProjectUndo {
   }
 
   /**
-   * Reverts the last step, or the last that was undone. `expected`: only if it is this one. Returns undefined, with nothing done,
-   * when several things must change, for which no other change may be under way, and a rewind, which is reverted by another one.
+   * Reverts the last step, or the last that was undone, or the one that is chosen. Returns undefined, with nothing done, when several
+   * things must change, for which no other change may be under way, and a rewind, which is reverted by another one.
    * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
    */
-  take(direction: UndoDirection, expected?: number): Promise<Undone | RewindStep | undefined> {
+  take(direction: UndoDirection, choice: StepChoice): Promise<Undone | RewindStep | undefined> {
     return this.#mutex.run(async () => {
-      const step = await this.#upcoming(direction, expected);
+      const step = await this.#upcoming(direction, choice);
       const rewind = rewindOf(step);
       if (rewind) return rewind;
       this.#requireRevertible(step);
@@ -90,8 +99,12 @@ export class ProjectUndo {
   }
 
   /** Reverts any step like `take`, but makes all of its changes durable at once. The caller holds the gate. */
-  takeAlone(direction: UndoDirection, expected?: number): Promise<Undone> {
-    return this.#mutex.run(async () => this.#revertWhole([await this.#next(direction, expected)]));
+  takeAlone(direction: UndoDirection, choice: StepChoice): Promise<Undone> {
+    return this.#mutex.run(async () => {
+      const step = await this.#upcoming(direction, choice);
+      this.#requireRevertible(step);
+      return this.#revertWhole([step]);
+    });
   }
 
   /**
@@ -115,20 +128,20 @@ export class ProjectUndo {
     });
   }
 
-  async #next(direction: UndoDirection, expected?: number): Promise<Step> {
-    const step = await this.#upcoming(direction, expected);
-    this.#requireRevertible(step);
-    return step;
-  }
-
   /** @throws undo_conflict */
   #requireRevertible({ records }: Step): void {
     const reason = findConflict(records, this.#project);
     if (reason !== undefined) throw fault('undo_conflict', { reason });
   }
 
-  async #upcoming(direction: UndoDirection, expected?: number): Promise<Step> {
-    const step = (await this.#stepsOf(await this.#project.records()))[direction].at(-1);
+  async #upcoming(direction: UndoDirection, { step: expected, only }: StepChoice): Promise<Step> {
+    const pile = (await this.#stepsOf(await this.#project.records()))[direction];
+    const place = only === undefined ? pile.length - 1 : pile.findIndex(({ id }) => id === only);
+    const step = pile[place];
+    if (only !== undefined) {
+      const reason = step ? entangledSince(step, pile.slice(place + 1)) : `step ${only} is none that ${direction} could revert`;
+      if (reason !== undefined) throw fault('undo_conflict', { reason });
+    }
     if (!step) throw fault('nothing_to_undo', { what: direction });
     requireNext(direction, step, expected);
     return step;
@@ -215,6 +228,13 @@ function requireNext(direction: UndoDirection, next: Step | undefined, expected:
   throw fault('undo_conflict', { reason: `the next step to ${direction} is ${next?.id ?? 'none'} by now, not ${expected}` });
 }
 
+/** Explains which of the later steps is in the way; undefined: none. */
+function entangledSince(step: Step, later: readonly Step[]): string | undefined {
+  const reach = reachOf(step.records);
+  const [record] = later.findLast(({ records }) => areEntangled(reach, reachOf(records)))?.records ?? [];
+  return record && `${record.by ?? 'another request'} has changed since what it changed, or what needs that`;
+}
+
 /** Links that the step deleted and made anew. */
 function rewiredIn({ records }: Step): string[] {
   const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
@@ -271,7 +291,7 @@ function previewOf({ id, records }: Step, isRunning: (nodeId: string) => boolean
   const { at = '', by = null } = records[0] ?? {};
   const touched = thingsOf(records);
   const things = [...touched.values()];
-  const deleted = [...touched].flatMap(([thing, { isCreated, isDeleted }]) => (isCreated && !isDeleted ? [thing] : []));
+  const deleted = deletedBy(touched);
   const count = (matches: (thing: Touched) => boolean) => things.filter(matches).length;
   return {
     ...{ step: id, at, by },
@@ -282,6 +302,11 @@ function previewOf({ id, records }: Step, isRunning: (nodeId: string) => boolean
     restores: count(({ isCreated, isDeleted }) => isDeleted && !isCreated),
     running: deleted.filter(isRunning).length,
   };
+}
+
+/** Ids of those that reverting a step deletes. */
+function deletedBy(touched: ReadonlyMap<string, Touched>): string[] {
+  return [...touched].flatMap(([thing, { isCreated, isDeleted }]) => (isCreated && !isDeleted ? [thing] : []));
 }
 
 /** Nodes, links and drawings that the records changed, by id. */

@@ -36,21 +36,28 @@ export function historyRoutes(controller: Controller): Route[] {
       'POST /v2/projects/{project_id}/undo',
       {
         right: anyChange,
-        summary: 'Undo the last step of an open project, or only if it is this one, or all steps after one',
+        summary: 'Undo the last step of an open project, or only if it is this one, or another step alone, or all steps after one',
         body: UndoUntilRequest,
         reply: Undone,
         own,
       },
       (call) => {
-        const { step, until } = call.body;
+        const { step, only, until } = call.body;
         if (until === undefined) return take(controller, call, 'undo');
+        if (only !== undefined) throw fault('invalid_request', { reason: '"only" and "until" do not go together' });
         const project = projects.get(call.path.project_id);
         return project.changeAlone((live) => live.undo.takeUntil(until, step));
       },
     ),
     route(
       'POST /v2/projects/{project_id}/redo',
-      { right: anyChange, summary: 'Redo the step that was undone last, or only if it is this one', body, reply: Undone, own },
+      {
+        right: anyChange,
+        summary: 'Redo the step that was undone last, or only if it is this one, or another one alone',
+        body,
+        reply: Undone,
+        own,
+      },
       (call) => take(controller, call, 'redo'),
     ),
   ];
@@ -64,13 +71,14 @@ interface UndoCall extends Pick<Call, 'caller'> {
 /** A rewind is reverted by another one. A step of several changes waits until no other change is under way; a step of one does not. */
 async function take({ projects, snapshots }: Controller, call: UndoCall, direction: UndoDirection): Promise<Undone> {
   const project = projects.get(call.path.project_id);
-  const { step } = call.body;
-  const undone = await project.change((live) => live.undo.take(direction, step));
+  const { step, only } = call.body;
+  const choice = { ...(step !== undefined && { step }), ...(only !== undefined && { only }) };
+  const undone = await project.change((live) => live.undo.take(direction, choice));
   if (undone && 'kept' in undone) {
     requirePrivilege(call, 'Snapshot.Restore', `/projects/${project.id}/snapshots`);
     return snapshots.revertRewind(project, direction, undone);
   }
-  return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));
+  return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, choice));
 }
 
 /** @throws `invalid_request` */
