@@ -71,6 +71,13 @@ it('keeps what another requester undid when a new step has nothing to do with it
   assert.deepEqual(ids([...undoneMove, record(3, 'Ben', { action: 'project.rewound', event: {} })]).redo, []);
   assert.deepEqual(ids([...undoneDeletion, record(3, 'Ben', linked('A'))]), dropped);
   assert.deepEqual(ids([...undoneDeletion, record(3, 'Ben', renamed)]), dropped);
+  // The deletion of a link was undone before that of its node, so it is redone after it: without the node it cannot be.
+  const unlinked = { action: 'link.deleted', event: linked('A').event, inverts: 2 };
+  const made = [record(1, 'Ann', { ...restored, inverts: undefined }), record(2, 'Ben', linked('A'))];
+  const nothing = [...made, record(3, 'Ben', unlinked), record(4, 'Ann', { ...of, inverts: 1 })];
+  assert.deepEqual(ids(nothing).redo, [3, 4]);
+  assert.deepEqual(ids([...nothing, record(5, 'Ann', moved('B'))]), { undo: [5], redo: [] });
+  assert.deepEqual(ids([...nothing, record(5, 'Ben', moved('B'))]), { undo: [5], redo: [4] });
   const both = [...undoneMove, record(3, 'Ben', moved('B')), record(4, 'Ann', { ...moved('A'), inverts: 2 })];
   assert.deepEqual(ids(both), { undo: [3, 4], redo: [] });
 });

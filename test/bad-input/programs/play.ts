@@ -133,7 +133,14 @@ export class Player {
     const chosen = chance.pick(open.length > 0 ? open : projects);
     const sight = chosen && (await look(client, chosen.project_id));
     if (!sight && what !== 'make_project') return what === 'open' && chosen ? this.#opening(chosen.project_id) : undefined;
-    const none = { project: { project_id: '' }, nodes: [], links: [], drawings: [], snapshots: [] };
+    const none = {
+      project: { project_id: '' },
+      nodes: [],
+      links: [],
+      drawings: [],
+      snapshots: [],
+      steps: { undoable: [], redoable: [] },
+    };
     return requests[what]({
       ...{ chance, freshId, facts: this.#facts, computes: ['local', awayId] },
       sight: sight ?? (none as never),

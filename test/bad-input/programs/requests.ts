@@ -309,12 +309,12 @@ export const requests: Readonly<Record<Verb, Builder>> = {
   undo: anything(() => 'POST /undo'),
   redo: anything(() => 'POST /redo'),
   undo_one: anything(
-    () => 'POST /undo',
-    ({ chance }) => ({ only: chance.between(1, 60) }),
+    ({ sight }) => (sight.steps.undoable.length > 0 ? 'POST /undo' : undefined),
+    ({ chance, sight }) => ({ only: chance.pick(sight.steps.undoable) }),
   ),
   redo_one: anything(
-    () => 'POST /redo',
-    ({ chance }) => ({ only: chance.between(1, 60) }),
+    ({ sight }) => (sight.steps.redoable.length > 0 ? 'POST /redo' : undefined),
+    ({ chance, sight }) => ({ only: chance.pick(sight.steps.redoable) }),
   ),
   undo_all: anything(
     () => 'POST /undo',

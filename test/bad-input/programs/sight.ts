@@ -20,6 +20,8 @@ export interface Sight {
   readonly links: readonly Link[];
   readonly drawings: readonly { readonly drawing_id: string; readonly x: number; readonly y: number; readonly svg: string }[];
   readonly snapshots: readonly { readonly snapshot_id: string; readonly name: string }[];
+  /** Steps that can be undone and redone; none of a closed project. */
+  readonly steps: { readonly undoable: readonly number[]; readonly redoable: readonly number[] };
 }
 
 /** Undefined: the project is gone, or its lists cannot be read since it is closed. */
@@ -28,7 +30,9 @@ export async function look(client: RawClient, id: string): Promise<Sight | undef
   const replies = await Promise.all(lists.map((list) => client.send(`GET /v2/projects/${id}${list}`)));
   if (replies.some(({ status }) => status !== 200)) return undefined;
   const [project, nodes, links, drawings, snapshots] = replies.map((reply) => reply.json<unknown>());
-  return { project, nodes, links, drawings, snapshots } as Sight;
+  const history = await client.send(`GET /v2/projects/${id}/history`);
+  const steps = history.status === 200 ? history.json<Sight['steps']>() : { undoable: [], redoable: [] };
+  return { project, nodes, links, drawings, snapshots, steps } as Sight;
 }
 
 export const keysOf = {
