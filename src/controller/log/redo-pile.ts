@@ -5,17 +5,17 @@
 import { type Reach, reachOf } from './step-reach.ts';
 import type { Step } from './steps.ts';
 
-interface Undone {
+interface UndoneStep {
   readonly step: Step;
   /** Number of steps that were pushed before. */
   readonly place: number;
   readonly reach: Reach;
 }
 
-type StepIndex = Map<string | null, Set<Undone>>;
+type StepIndex = Map<string | null, Set<UndoneStep>>;
 
 export class RedoPile {
-  readonly #undone = new Map<number, Undone>();
+  readonly #undone = new Map<number, UndoneStep>();
   readonly #claims: StepIndex = new Map();
   readonly #makes: StepIndex = new Map();
   readonly #needs: StepIndex = new Map();
@@ -64,17 +64,17 @@ export class RedoPile {
   }
 
   /** Removes from the indexes, and returns, those below a place that are entangled with a step; without a place all of them. */
-  #entangledWith({ claims, makes, needs }: Reach, place = Number.POSITIVE_INFINITY): Undone[] {
+  #entangledWith({ claims, makes, needs }: Reach, place = Number.POSITIVE_INFINITY): UndoneStep[] {
     return [...takeAll(this.#claims, claims, place), ...takeAll(this.#makes, needs, place), ...takeAll(this.#needs, makes, place)];
   }
 }
 
-function addAll(index: StepIndex, ids: Iterable<string | null>, undone: Undone): void {
+function addAll(index: StepIndex, ids: Iterable<string | null>, undone: UndoneStep): void {
   for (const id of ids) index.set(id, (index.get(id) ?? new Set()).add(undone));
 }
 
-function takeAll(index: StepIndex, ids: Iterable<string>, place: number): Undone[] {
-  const taken: Undone[] = [];
+function takeAll(index: StepIndex, ids: Iterable<string>, place: number): UndoneStep[] {
+  const taken: UndoneStep[] = [];
   for (const id of ids) {
     const undone = index.get(id) ?? new Set();
     for (const one of undone) if (one.place < place && undone.delete(one)) taken.push(one);
