@@ -96,16 +96,19 @@ async function findEngine(folder: string, say: (line: string) => void): Promise<
 /** Each step depends on the earlier ones, so the first failure is the last row. */
 async function runSteps(session: Session, rows: Row[], say: (line: string) => void): Promise<'done'> {
   const begun = new Map<string, Promise<Outcome>>();
+  const { enginePlan } = session;
   for (const { name: step, run, needs } of steps) {
-    if (needs === 'engine' && 'reason' in session.enginePlan) {
-      say(`  Not shown: ${step}. ${session.enginePlan.reason}`);
+    if (needs === 'engine' && 'reason' in enginePlan) {
+      say(`  Not shown: ${step}. ${enginePlan.reason}`);
       continue;
     }
     try {
+      for (const { prepare } of steps) if (prepare?.beside === step) await prepare.run(session);
       const row = { step, ...(await (begun.get(step) ?? run(session))) };
       rows.push(row);
       say(`${row.good ? '✔' : '✖'} ${step}: ${row.measured}`);
-      for (const next of steps.filter(({ after }) => after === step)) {
+      for (const next of steps) {
+        if (next.after !== step || (next.needs === 'engine' && 'reason' in enginePlan)) continue;
         const outcome = next.run(session);
         // A failure is that step's own, and is shown in its row.
         outcome.catch(() => undefined);

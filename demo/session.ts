@@ -1,5 +1,6 @@
 /** State shared by the steps of the demo: a server, its API, the project, and its nodes' consoles. */
 import { Api } from './api.ts';
+import type { BridgedPair } from './bridged-pair.ts';
 import { serverOptions } from './confinement.ts';
 import { Console } from './console.ts';
 import type { planEngine } from './containers/engine.ts';
@@ -20,6 +21,10 @@ export class Session {
   readonly router: Guest;
   /** Shortest round trip from VM1 to VM2 without filters, ms. */
   plainMs = 0;
+  /** Two machines on TAP interfaces in a bridge of the kernel, or why there are none. */
+  bridged: Promise<BridgedPair | { readonly reason: string }> | undefined;
+  /** Resolves once the routers have booted, or cannot. */
+  readonly routersBooted = Promise.withResolvers<void>();
   #server: Server | undefined;
   #serverOptions: readonly string[] | undefined;
   #topology: Topology | undefined;

@@ -10,6 +10,8 @@ const limitMs = 60_000;
 
 export async function fork(session: Session): Promise<Outcome> {
   const { api, topology, consoles } = session;
+  // The routers boot on all processors.
+  await session.routersBooted.promise;
   await consoles.vm1.run('echo before the fork > /tmp/note');
   const began = performance.now();
   const [copy] = await api.post<{ project_id: string }[]>(`${topology.path}/fork`, { name: 'Demo fork' });

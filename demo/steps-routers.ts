@@ -24,7 +24,8 @@ const say = (line: string) => process.stdout.write(`  ${line}\n`);
 export async function routers(session: Session): Promise<Outcome> {
   const vars = { traffic_for: '4s', lost: '0.2%..95%', gap: '40ms..12s' };
   const lab = withMachines(await readLab('ospf-failover.yaml', vars), session.router);
-  const report = await runLab(session, lab);
+  const booted = session.routersBooted.resolve;
+  const report = await runLab(session, lab, booted).finally(booted);
   const failover = report.steps.flatMap(({ steps }) => steps).find(({ verb }) => verb === 'traffic');
   const [, arrived, sent, gap] = /^(\d+) of (\d+) .*longest gap (.+)$/.exec(failover?.evidence ?? '') ?? [];
   return outcomeOf(
@@ -50,7 +51,8 @@ async function readLab(file: string, vars: Record<string, string> = {}): Promise
   return loadLab({ text, file, files: filesBelow(labs), vars });
 }
 
-async function runLab({ server }: Session, lab: Lab): Promise<TestReport> {
+/** `onStep` is called after each check. */
+async function runLab({ server }: Session, lab: Lab, onStep = () => {}): Promise<TestReport> {
   const client = new ServerClient({ url: server.url });
   // Other steps may print meanwhile.
   const tell = (line: string) => say(`${lab.name}: ${line}`);
@@ -59,7 +61,10 @@ async function runLab({ server }: Session, lab: Lab): Promise<TestReport> {
     signal: AbortSignal.timeout(limitMs),
     cleanup: client,
     onNote: tell,
-    onStep: (step) => tell(stepLine(step)),
+    onStep: (step) => {
+      tell(stepLine(step));
+      onStep();
+    },
   });
   for (const line of summaryText(report).trimEnd().split('\n')) tell(line);
   return report;
