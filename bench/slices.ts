@@ -141,7 +141,7 @@ async function pingNeighbours(nodes: readonly Node[], neighbours: readonly (stri
   if (error !== undefined) throw error;
 }
 
-/** A PC that starts loses keys, so it is asked again. */
+/** An answer that came too late is asked for again. */
 async function ping(pc: Node, address: string): Promise<void> {
   const telnet = await openTelnet(pc.console);
   const type = () => telnet.send(`ping ${address} -c 1\r`);

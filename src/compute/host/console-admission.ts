@@ -4,10 +4,10 @@
  */
 import type { Socket } from 'node:net';
 import { type IsKnownHost, knownHosts } from '../../lib/known-hosts.ts';
-import { peerUser } from '../../lib/peer-user.ts';
 import { runTool } from '../../process/tool.ts';
 import { consoleHostOf, consolesAreRestricted } from '../../schema/console-access.ts';
 import type { Settings } from '../../schema/settings.ts';
+import { peerUser } from './peer-user.ts';
 
 /** Whether a client's connection may have a console. */
 export type Admission = (socket: Socket) => Promise<boolean>;

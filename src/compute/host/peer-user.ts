@@ -2,6 +2,11 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
+import { SharedRead } from './shared-read.ts';
+
+const table = (family: string) => new SharedRead(() => readFile(`/proc/net/${family}`, 'latin1').catch(() => ''));
+/** The kernel takes 5 to 20 ms for each read, so a thousand clients at once must not cause a thousand. */
+const tables = { tcp: table('tcp'), tcp6: table('tcp6') };
 
 interface TcpEnd {
   readonly address: string;
@@ -16,8 +21,8 @@ const ownStates = new Set(['01', '08']);
 /**
  * Returns the user id that owns the other end of `socket`, an accepted connection; undefined when that cannot be proved: the peer
  * is on another machine, or has closed. The kernel shows ends without a process (TIME_WAIT, and FIN_WAIT after `close`) as root's.
- * The table is read twice; each read takes time proportional to this machine's connections. As `socket` is still connected at the
- * second read, no other connection had its addresses at the first.
+ * The table is read twice, each time after this call; calls that come meanwhile share a read, which takes time proportional to this
+ * machine's connections. As `socket` is still connected at the second read, no other connection had its addresses at the first.
  * @see proc(5), /proc/net/tcp
  */
 export async function peerUser(socket: Socket): Promise<number | undefined> {
@@ -44,8 +49,7 @@ interface ConnectionRow {
 
 async function rowOf(end: TcpEnd, other: TcpEnd): Promise<ConnectionRow | undefined> {
   const ends = `${tableEnd(end)} ${tableEnd(other)} `;
-  const family = isIPv4(end.address) ? 'tcp' : 'tcp6';
-  const text = await readFile(`/proc/net/${family}`, 'latin1').catch(() => '');
+  const text = await tables[isIPv4(end.address) ? 'tcp' : 'tcp6'].latest();
   const at = text.indexOf(ends);
   if (at < 0) return undefined;
   // state queues timer retransmits uid timeout inode
