@@ -13,6 +13,7 @@ import { benchFirst } from './first.ts';
 import { type Row, table } from './measure.ts';
 import { benchOperations } from './operations.ts';
 import { benchScale } from './scale.ts';
+import { benchV3 } from './v3.ts';
 import { benchWarm } from './warm.ts';
 import { benchWeb } from './web.ts';
 
@@ -24,6 +25,7 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
   first: benchFirst,
   operations: benchOperations,
   scale: benchScale,
+  v3: benchV3,
   warm: benchWarm,
   web: benchWeb,
 };

@@ -211,10 +211,24 @@ interface DiskPath {
 /** Types with a limit of processors, which `/v3` always shows. */
 export const hasMaxCpus: ReadonlySet<NodeType> = new Set(nodeTypes.filter((type) => knownProperties(type).has('maxcpus')));
 
-/** Returns a node as `/v3` shows it: its auxiliary console is a field of its own. */
+/** Shown nodes by the frozen ones that they are made of. */
+const shown = new WeakMap<Node, object>();
+
+/**
+ * Returns a node as `/v3` shows it: its auxiliary console is a field of its own. For the same frozen node it is the same frozen object, whose
+ * JSON text is cached, too.
+ */
 export function nodeOf(node: Node): object {
+  if (!Object.isFrozen(node)) return showNode(node);
+  const known = shown.get(node) ?? Object.freeze(showNode(node));
+  shown.set(node, known);
+  return known;
+}
+
+function showNode(node: Node): object {
   const { aux = null, aux_type = null } = node.properties;
-  return { ...node, ...(hasMaxCpus.has(node.node_type) && { properties: { maxcpus: 1, ...node.properties } }), aux, aux_type };
+  const properties = hasMaxCpus.has(node.node_type) ? Object.freeze({ maxcpus: 1, ...node.properties }) : node.properties;
+  return { ...node, properties, aux, aux_type };
 }
 
 interface NodeBody {
