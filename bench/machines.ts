@@ -19,6 +19,12 @@ import { bootMs, far, MachineSite, near, type Speaker } from './fabric/machine-s
 import { measureStarts } from './fabric/machine-starts.ts';
 import { warmInTurn } from './warm.ts';
 
+/** Sets the windows that Linux gives a machine of 1 GiB: those of smaller ones are shorter than what a link of 10 ms and 1 Gbit/s holds. */
+const largeWindows = [
+  'echo 4096 131072 6291456 > /proc/sys/net/ipv4/tcp_rmem',
+  'echo 4096 16384 4194304 > /proc/sys/net/ipv4/tcp_wmem',
+].join('; ');
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { user: { type: 'boolean', default: false }, before: { type: 'string' } },
@@ -89,12 +95,6 @@ async function measurePairs(): Promise<void> {
   for (const [what, each] of Object.entries(trips))
     console.log(`\n${each.table(`${what} of round trips of 64 bytes, ms`, () => 'taps', 2)}`);
 }
-
-/** Sets the windows that Linux gives a machine of 1 GiB: those of smaller ones are shorter than what a link of 10 ms and 1 Gbit/s holds. */
-const largeWindows = [
-  'echo 4096 131072 6291456 > /proc/sys/net/ipv4/tcp_rmem',
-  'echo 4096 16384 4194304 > /proc/sys/net/ipv4/tcp_wmem',
-].join('; ');
 
 async function whileFiltered({ client }: MachineSite, { link }: Pair, filters: object, work: () => Promise<void>): Promise<void> {
   await client.put(link as string, { filters }, 201);
