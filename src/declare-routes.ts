@@ -11,6 +11,7 @@ import { controllerRoutes } from './controller/routes/v2/routes.ts';
 import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
 import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
+import { labImagesRoute } from './lab-images.ts';
 import type { Accounts } from './people/accounts.ts';
 import { peopleRoutes } from './people/routes/people-routes.ts';
 import { setUpRoutes } from './people/routes/set-up-routes.ts';
@@ -56,6 +57,7 @@ export function declareRoutes({
     ...checkRoutes(api, { tcpdump: () => compute.tcpdump(), onError: (error) => log.error(error) }),
     tickets.route(),
     demoLabRoute(settings),
+    labImagesRoute(settings),
   ];
   return routes;
 }

@@ -223,6 +223,7 @@ const table = {
 
   // Labs
   lab_invalid: { status: 400, says: 'The lab file cannot be used: {reason}' },
+  images_busy: { status: 409, says: 'Images of containers are being made already: wait until that is done' },
   checks_running: { status: 409, says: 'The checks of {name} run already: wait for their verdict' },
   checks_busy: { status: 429, says: 'The checks of {limit} projects run already: wait until those of one have ended' },
 

@@ -35,6 +35,9 @@ const files: Readonly<Record<SampleId, SampleFiles>> = {
   },
 };
 
+/** Images for which the server has a recipe. */
+const madeHere = /^patchbay-[a-z]+$/;
+
 /** Pictures of labs: the canvas beside the notes shows them. */
 const diagram = /^```mermaid\n.*?^```\n\n/gms;
 
@@ -42,22 +45,50 @@ export const sampleIds = Object.keys(files) as readonly SampleId[];
 
 export interface SampleProgress {
   readonly label: string;
-  readonly part: number;
+  /** Unknown while images are made. */
+  readonly part?: number;
+}
+
+/** Progress of `POST /v2/lab_images`, one document per line. */
+interface ImagesProgress {
+  readonly step?: string;
+  readonly images?: readonly string[];
+  readonly failure?: string;
 }
 
 /** A name that no project has: a plan compares the lab with the project of its name. */
 const planName = () => `sample ${crypto.getRandomValues(new Uint32Array(2)).join('')}`;
 
 /** Plans the sample: its picture, and the images that are missing for it. @throws ApiError */
-export async function planSample({ api }: App, id: SampleId, signal: AbortSignal): Promise<LabPlanReply> {
+export async function planSample({ api }: App, id: SampleId, signal?: AbortSignal): Promise<LabPlanReply> {
   const { default: text } = await files[id].lab();
   const lab = text.replace(/^name: .*$/m, `name: ${planName()}`);
   return api.post<LabPlanReply>('/v2/labs/plan', { lab, file: `${id}.yaml` }, signal);
 }
 
-/** Makes the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */
+/** Has the server make the images that the sample lacks. @throws Error why they cannot be made */
+async function makeImages(app: App, id: SampleId, report: (progress: SampleProgress) => void): Promise<void> {
+  const plan = await planSample(app, id);
+  const images = [...new Set(plan.missing.map(({ image }) => image))].filter((image) => madeHere.test(image));
+  if (images.length === 0) return;
+  report({ label: sampleTexts.making(images) });
+  let last: ImagesProgress = {};
+  try {
+    const onLine = (line: ImagesProgress) => {
+      last = line;
+      if (line.step !== undefined) report({ label: line.step });
+    };
+    await app.api.lines<ImagesProgress>('/v2/lab_images', onLine, { images });
+  } catch (error) {
+    last = { failure: (error as Error).message };
+  }
+  if (last.images === undefined) throw new Error(sampleTexts.notMade(images, last.failure ?? sampleTexts.ended));
+}
+
+/** Makes missing images and the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */
 export async function openSample(app: App, id: SampleId, report: (progress: SampleProgress) => void): Promise<string> {
   const [{ default: text }, { default: notes }] = await Promise.all([files[id].lab(), files[id].notes()]);
+  await makeImages(app, id, report);
   const name = unusedName(app, sampleTexts.labs[id].title);
   const made = await app.api.post<Project>('/v2/projects', {
     name,

@@ -6,7 +6,7 @@ interface SampleText {
   readonly needs: string;
 }
 
-const image = (name: string) => `Docker, and the image ${name}: the command "patchbay images" makes it.`;
+const image = (name: string) => `Docker, and the image ${name}.`;
 
 const labs = {
   campus: {
@@ -52,7 +52,10 @@ export const sampleTexts = {
   needs: (what: string) => `Needs ${what}`,
   ready: 'Needs nothing else',
   missing: (images: readonly string[]) =>
-    `Missing: ${images.join(', ')}. In a shell on the machine of the Docker engine, "patchbay images" makes the images of the samples.`,
+    `${images.join(', ')} is not there yet: it is made first, out of Debian's packages, which takes some seconds.`,
+  making: (images: readonly string[]) => `Making ${images.join(', ')}`,
+  notMade: (images: readonly string[], why: string) =>
+    `${images.join(', ')} could not be made: ${why}. In a shell on the machine of the Docker engine, "patchbay images" makes the images of the samples.`,
   create: 'Create',
   createNamed: (title: string) => `Create: ${title}`,
   made: (title: string) => `The lab "${title}" was made.`,

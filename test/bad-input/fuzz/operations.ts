@@ -31,6 +31,7 @@ export interface OpenApi {
 const leftOut = new Set([
   'post /v2/shutdown',
   'post /v2/demo_lab',
+  'post /v2/lab_images',
   'post /v2/reload',
   'post /v2/compute/projects/{project_id}/close',
 ]);
