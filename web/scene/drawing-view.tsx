@@ -77,7 +77,7 @@ function nameOf(picture: Picture) {
   return imageNamed(('name' in picture && picture.name) || texts.shape[picture.shape]);
 }
 
-const imageNamed = (name: string) => ({ role: 'img', 'aria-label': name }) as const;
+export const imageNamed = (name: string) => ({ role: 'img', 'aria-label': name }) as const;
 
 function PictureView({ picture }: { readonly picture: Picture }) {
   const { width, height } = picture;

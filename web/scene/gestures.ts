@@ -6,6 +6,7 @@ import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import type { LabelPart } from '../state/selection.ts';
 import { openDefault } from './activate.ts';
+import { crowdCode, isCrowd } from './crowd.ts';
 import { dragHandle } from './drag-handle.ts';
 import { type Drag, DragItems } from './drag-items.ts';
 import { dragEnd, dragWire } from './drag-wire.ts';
@@ -90,7 +91,7 @@ export class Gestures {
       return;
     }
     if (this.#pointers.size > 2) return;
-    const id = idUnder(event.target);
+    const id = this.#idAt(event);
     this.#clicked = { id, label: labelUnder(event.target) };
     this.#press = {
       start: event,
@@ -196,6 +197,14 @@ export class Gestures {
     this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
+  /** The item under the pointer. */
+  #idAt({ target, clientX, clientY }: MouseEvent): string | undefined {
+    const id = (target as Element | null)?.closest<SVGElement>('[data-id]')?.dataset.id;
+    const code = crowdCode.peek();
+    if (id !== undefined || typeof code !== 'object' || !isCrowd(this.#app, this.#project)) return id;
+    return code.nodeInCrowd(this.#app, this.#project, this.#app.viewport.toScene(clientX, clientY));
+  }
+
   #twice(): void {
     const { id, label } = this.#clicked;
     if (id !== undefined && this.#app.tools.tool.peek().name === 'select') openDefault(this.#app, this.#project, id, label);
@@ -203,7 +212,7 @@ export class Gestures {
 
   #menu(event: MouseEvent): void {
     event.preventDefault();
-    const id = idUnder(event.target);
+    const id = this.#idAt(event);
     if (id === undefined) this.#project.selection.clear();
     else if (!this.#project.selection.has(id)) this.#project.selection.set([id]);
     this.#app.tools.menu.value = { x: event.clientX, y: event.clientY };
@@ -276,10 +285,6 @@ const idle: Drag = { move: () => undefined, end: () => undefined, cancel: () => 
 
 type AnyItem = ReturnType<ProjectState['items']>[number];
 export const idOfItem = (item: AnyItem): string => (item.kind === 'node' ? item.object.node_id : item.object.drawing_id);
-
-function idUnder(target: EventTarget | null): string | undefined {
-  return (target as Element | null)?.closest<SVGElement>('[data-id]')?.dataset.id;
-}
 
 function labelUnder(target: EventTarget | null): LabelPart | undefined {
   const part = (target as Element | null)?.closest<SVGElement>('[data-label]')?.dataset.label;

@@ -1,12 +1,14 @@
 /** The canvas: one SVG whose content moves and scales as one group, so that scrolling renders nothing again. */
 import { type ReadonlySignal, useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { nodeBox, overlaps } from '../geometry/geometry.ts';
 import { nearScale } from '../geometry/viewport.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { crowdCode, isCrowd, loadCrowd } from './crowd.ts';
 import { CursorsOfOthers } from './cursors-of-others.tsx';
 import { DrawingView } from './drawing-view.tsx';
 import { FarNames } from './far-names.tsx';
@@ -106,6 +108,28 @@ function Items({ project }: { readonly project: ProjectState }) {
 
 /** Drawings below the links, the links, and items above them, each in order of z. A collapsed group is above its links, as a node is. */
 function Layers({ project }: { readonly project: ProjectState }) {
+  const app = useApp();
+  const isOfPaths = useComputed(() => isCrowd(app, project));
+  useSignalEffect(() => {
+    if (isOfPaths.value) void loadCrowd();
+  });
+  return isOfPaths.value ? <CrowdLayers project={project} /> : <ItemLayers project={project} />;
+}
+
+/** Nodes and links as paths, above the drawings. */
+
+function CrowdLayers({ project }: { readonly project: ProjectState }) {
+  const drawings = useOrder(() => byHeight(project.drawings.all.value.map(drawingOf)));
+  const code = crowdCode.value;
+  return (
+    <>
+      <ItemList ids={drawings} project={project} />
+      {typeof code === 'object' && <code.Crowd />}
+    </>
+  );
+}
+
+function ItemLayers({ project }: { readonly project: ProjectState }) {
   const all = useComputed(() => ordered(project));
   const isBelow = ({ id, z, kind }: Placed) => kind === 'drawing' && z <= 0 && !project.groups.isCollapsed(id);
   const below = useOrder(() => all.value.filter(isBelow));
@@ -157,12 +181,12 @@ interface Placed {
 }
 
 function ordered({ nodes, drawings }: ProjectState): Placed[] {
-  const placed: Placed[] = [
-    ...drawings.all.value.map(({ drawing_id: id, z }) => ({ id, z, kind: 'drawing' as const })),
-    ...nodes.all.value.map(({ node_id: id, z }) => ({ id, z, kind: 'node' as const })),
-  ];
-  return placed.sort((one, other) => one.z - other.z);
+  const ofNodes = nodes.all.value.map(({ node_id: id, z }): Placed => ({ id, z, kind: 'node' }));
+  return byHeight([...drawings.all.value.map(drawingOf), ...ofNodes]);
 }
+
+const drawingOf = ({ drawing_id: id, z }: Drawing): Placed => ({ id, z, kind: 'drawing' });
+const byHeight = (placed: Placed[]) => placed.sort((one, other) => one.z - other.z);
 
 /** Ids as one string: it changes only when the order changes, not whenever an object does. */
 function useOrder(list: () => Placed[]): ReadonlySignal<string> {
