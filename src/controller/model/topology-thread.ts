@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fault, isFault } from '../../api/faults.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
-import { readRegularFile } from '../../lib/regular-file.ts';
+import { readRegularFileSync } from '../../lib/regular-file.ts';
 import { FreshIds, withNewIdentity } from './fresh-ids.ts';
 import { checkFile, listedEntry, mostLevels, oldFileFacts } from './topology-file.ts';
 import type { FilePiece, Task } from './topology-reader.ts';
@@ -20,7 +20,7 @@ const mostValues = 50_000;
 const task = workerData as Task;
 
 try {
-  await run(await bytesOf(task));
+  await run(bytesOf(task));
   send({ what: 'end' });
 } catch (error) {
   const reason = error instanceof RangeError ? 'it is too large or nested too deep' : (error as Error).message;
@@ -28,8 +28,8 @@ try {
   send({ what: 'fault', code: known.code, message: known.message });
 }
 
-async function bytesOf({ source, maxBytes }: Task): Promise<Buffer> {
-  return typeof source === 'string' ? readRegularFile(source, maxBytes) : Buffer.from(source);
+function bytesOf({ source, maxBytes }: Task): Buffer {
+  return typeof source === 'string' ? readRegularFileSync(source, maxBytes) : Buffer.from(source);
 }
 
 async function run(bytes: Buffer): Promise<void> {
