@@ -114,8 +114,7 @@ async function panning(page: Page): Promise<number> {
 async function dragging(page: Page, { all = false } = {}): Promise<number> {
   await page.keyboard.press('f');
   await page.keyboard.press('Escape');
-  const nodes = page.locator('.node .symbol');
-  const places = await nodes.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().toJSON() as Box));
+  const places = (await page.evaluate(placesOfNodes)) as Box[];
   // Nodes in the first rows of the grid: a box around those of a square of ten by ten.
   const [first, ...others] = places;
   const corner = others.findLast((_, place) => (place + 1) % columns < square && place + 1 < columns * square);
@@ -144,10 +143,11 @@ async function opening(page: Page, address: string, links: number): Promise<numb
   await page.goto('about:blank');
   const began = performance.now();
   await page.goto(address);
-  await page
+  const last = page
     .locator('.link')
     .nth(links - 1)
-    .waitFor({ state: 'attached', timeout: limitMs });
+    .or(page.locator('.crowd .link'));
+  await last.first().waitFor({ state: 'attached', timeout: limitMs });
   return performance.now() - began;
 }
 
@@ -155,6 +155,19 @@ interface Around {
   readonly before?: () => Promise<void>;
   readonly after?: () => Promise<void>;
 }
+
+/** Runs in the page: boxes of nodes in the window, whether each has elements or all are paths. */
+const placesOfNodes = `(() => {
+  const crowd = document.querySelector('.crowd');
+  if (!crowd) return [...document.querySelectorAll('.node .symbol')].map((one) => one.getBoundingClientRect().toJSON());
+  const matrix = crowd.getScreenCTM();
+  const squares = [...crowd.querySelectorAll('.dot')].flatMap((path) => [...path.getAttribute('d').matchAll(/M(\\S+) (\\S+?)h(\\d+)v(\\d+)/g)]);
+  return squares.map(([, x, y, width, height]) => {
+    const from = new DOMPoint(x, y).matrixTransform(matrix);
+    const to = new DOMPoint(+x + +width, +y + +height).matrixTransform(matrix);
+    return new DOMRect(from.x, from.y, to.x - from.x, to.y - from.y).toJSON();
+  });
+})()`;
 
 /** Runs in the page. An earlier count ends. */
 const countFrames = `{

@@ -58,12 +58,16 @@ function Selected({ project }: { readonly project: ProjectState }) {
   const d: ReadonlySignal<string> = useComputed(() => {
     if (ids.value.length <= mostAlone) return '';
     const placed = ids.value.flatMap((id) => {
-      const node = nodes.peek(id);
+      const node = nodes.find(id);
       return node ? [drawn.dragged.placed(id, node)] : [];
     });
     return placed.map((node) => squareOf(nodeBox(node))).join('');
   });
-  const lines = useComputed(() => [...selection.ids.value].flatMap((id) => lineOf(project, links.peek(id)) ?? []).join(''));
+  const lines = useComputed(() => {
+    // The ends of the lines may move.
+    void nodes.all.value;
+    return [...selection.ids.value].flatMap((id) => lineOf(project, links.find(id)) ?? []).join('');
+  });
   return (
     <>
       {lines.value !== '' && (
