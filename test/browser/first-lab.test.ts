@@ -150,7 +150,7 @@ describe('a first lab, in the browser', () => {
     }
   });
 
-  it('shows a picture of each sample, and of a missing image the command that makes it', async () => {
+  it('shows a picture of each sample, and makes a missing image first, or says why it cannot', async () => {
     await page.route('**/v2/labs/plan', async (route) => {
       const answer = await route.fetch();
       const isDns = route.request().postData()?.includes('patchbay-dns');
@@ -163,8 +163,16 @@ describe('a first lab, in the browser', () => {
     assert.equal(await cards.count(), 7);
     for (let place = 0; place < 7; place += 1) await cards.nth(place).locator('svg circle').nth(1).waitFor();
     const dns = cards.filter({ hasText: 'DNS over a satellite line' });
-    await dns.getByText(/^Missing: patchbay-dns\. .*"patchbay images"/).waitFor();
+    await dns.getByText(/^patchbay-dns is not there yet: it is made first/).waitFor();
     await picture(page, 'sample-cards');
+    const answer = {
+      contentType: 'application/x-ndjson',
+      body: '{"step":"Image patchbay-dns: 1 of 1"}\n{"failure":"no engine"}\n',
+    };
+    await page.route('**/v2/lab_images', (route) => route.fulfill(answer));
+    await dns.getByRole('button').click();
+    await page.getByText(/patchbay-dns could not be made: no engine\. .*"patchbay images" makes the images/).waitFor();
+    await page.unroute('**/v2/lab_images');
     await page.unroute('**/v2/labs/plan');
     await page.keyboard.press('Escape');
   });
