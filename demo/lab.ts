@@ -4,10 +4,13 @@
  */
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { cleanUpOnSignal } from './guest/debian.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
 import { addresses, machineAddresses, machineProperties } from './topology.ts';
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+cleanUpOnSignal();
 
 /** File names of the copies. */
 const images: Guest = { kernel: 'patchbay-demo-kernel', initrd: 'patchbay-demo-initrd' };

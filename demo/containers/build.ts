@@ -5,6 +5,7 @@
 import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
 import { readSettings } from '../../src/settings.ts';
+import { cleanUpOnSignal } from '../guest/debian.ts';
 import { ensureImage, loadImage } from './image.ts';
 import { type ImageRecipe, labRecipes } from './recipes.ts';
 
@@ -31,6 +32,7 @@ async function recipesOf(names: readonly string[] | undefined): Promise<ImageRec
   });
 }
 
+cleanUpOnSignal();
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { json: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },

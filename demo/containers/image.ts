@@ -2,12 +2,12 @@
  * Container images made of Debian's packages, without a registry: downloaded, unpacked, and reduced to some programs with their
  * libraries and a busybox. What is given to an engine is kept in the user's cache folder; later runs need neither network nor apt.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { chmod, copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Agent, request } from 'undici';
-import { exists, fetchPackages, isRoot, run, updateLists } from '../guest/debian.ts';
+import { exists, fetchPackages, isRoot, run, updateLists, withWorkFolder } from '../guest/debian.ts';
 import { librariesOf, withLibraryPackages } from './libraries.ts';
 import type { ImageRecipe } from './recipes.ts';
 
@@ -23,9 +23,7 @@ export async function ensureImage(recipe: ImageRecipe, log: (line: string) => vo
     .slice(0, 8);
   const archive = path.join(cache, `${recipe.name}-${version}.tar`);
   if (await exists(archive)) return archive;
-  const work = path.join(cache, `.building-${randomUUID()}`);
-  await mkdir(path.join(work, 'root'), { recursive: true });
-  try {
+  return withWorkFolder(cache, async (work) => {
     const began = performance.now();
     const packages = await findPackages(recipe);
     log(`Image ${recipe.name}: downloading ${packages.length} Debian packages`);
@@ -34,9 +32,7 @@ export async function ensureImage(recipe: ImageRecipe, log: (line: string) => vo
     await writeArchive(recipe, work, archive);
     log(`Image ${recipe.name}: made in ${((performance.now() - began) / 1000).toFixed(1)} s, kept in ${archive}`);
     return archive;
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Downloads and unpacks Debian packages without installing them: needs no root, only apt's package lists. */
-import { spawn } from 'node:child_process';
-import { access, readdir } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface Output {
@@ -9,10 +11,39 @@ export interface Output {
   stderr: string;
 }
 
+const running = new Set<ChildProcess>();
+const workFolders = new Set<string>();
+
+// A process that ends in the middle leaves neither its programs nor half of a guest.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const folder of workFolders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs `work` with a folder in the cache, which is removed at its end, and at the exit of the process. */
+export async function withWorkFolder<T>(cache: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = path.join(cache, `.building-${randomUUID()}`);
+  workFolders.add(folder);
+  try {
+    await mkdir(path.join(folder, 'root'), { recursive: true });
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    workFolders.delete(folder);
+  }
+}
+
+/** Ends this process with its clean-up when it gets a signal, as a server sends one when its client is gone. */
+export function cleanUpOnSignal(): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+}
+
 /** Runs a program to its end. A program that cannot be started counts as exited with code 127. */
 export function run(command: string, args: readonly string[], cwd?: string): Promise<Output> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd === undefined ? {} : { cwd }) });
+    running.add(child);
+    child.once('close', () => running.delete(child));
     const output: Output = { code: 127, stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text;

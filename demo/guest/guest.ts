@@ -3,12 +3,22 @@
  * acceleration. Built locally from Debian's own packages (the cloud kernel and a static busybox), which are downloaded and
  * unpacked but not installed, and kept in the user's cache folder; later runs need neither network nor apt.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { type CpioEntry, cpio } from './cpio.ts';
-import { exists, fetchedVersions, fetchPackages, filesBelow, isRoot, resolveMetaPackage, run, updateLists } from './debian.ts';
+import {
+  exists,
+  fetchedVersions,
+  fetchPackages,
+  filesBelow,
+  isRoot,
+  resolveMetaPackage,
+  run,
+  updateLists,
+  withWorkFolder,
+} from './debian.ts';
 import { unpackKernel } from './vmlinux.ts';
 
 export interface Guest {
@@ -62,9 +72,7 @@ async function buildGuest(cache: string, recipe: string, init: Buffer, log: (lin
   const began = performance.now();
   await checkMachine();
   await mkdir(cache, { recursive: true });
-  const work = path.join(cache, `.building-${randomUUID()}`);
-  await mkdir(path.join(work, 'root'), { recursive: true });
-  try {
+  return withWorkFolder(cache, async (work) => {
     const kernelPackage = await findKernelPackage(log);
     log(`Guest: downloading ${kernelPackage} and busybox-static (about 28 MB)`);
     await fetchPackages([kernelPackage, 'busybox-static'], work, ['boot/vmlinuz-*', 'bin/busybox', ...modulePatterns]);
@@ -80,9 +88,7 @@ async function buildGuest(cache: string, recipe: string, init: Buffer, log: (lin
     });
     log(`Guest: made in ${((performance.now() - began) / 1000).toFixed(1)} s, kept in ${folder}`);
     return guestIn(folder);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Modules lie in folders that differ between kernels; a dependency may be any of these. */

@@ -1,6 +1,6 @@
 /** The images that the page has made for its samples: `POST /v2/lab_images`. `test/browser/guided-samples.test.ts` makes a real one. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,9 @@ after(async () => {
   engine.close();
   await rm(folder, { recursive: true });
 });
-const { server, client } = await withServer({ config: { Docker: { socket_path } } });
+const { server, client } = await withServer({ config: { Docker: { socket_path } }, env: { XDG_CACHE_HOME: folder } });
+const isBuilding = async () =>
+  (await readdir(join(folder, 'patchbay')).catch(() => [])).some((name) => name.startsWith('.building-'));
 const make = (images: unknown) => client.send('POST /v2/lab_images', { body: { images } });
 
 describe('images of the example labs', () => {
@@ -32,7 +34,7 @@ describe('images of the example labs', () => {
     assert.match(failure, /^there is no recipe for the image patchbay-nothing; those that there are: patchbay-frr, /);
   });
 
-  it('are made for one client at a time, until it disconnects', async () => {
+  it('are made for one client at a time, until it disconnects, and leave nothing half made', async () => {
     const gone = new AbortController();
     const first = await fetch(`${server.url}/v2/lab_images`, {
       method: 'POST',
@@ -47,8 +49,10 @@ describe('images of the example labs', () => {
     const refused = await make(['patchbay-dns']);
     assert.equal(refused.status, 409);
     assert.match(refused.text(), /Images of containers are being made already/);
+    await waitFor(isBuilding, { what: 'the folder in which it is made', everyMs: 5 });
     gone.abort();
     await waitFor(async () => (await make(['patchbay-nothing'])).status === 200, { what: 'the end of the first', limitMs: 30_000 });
+    await waitFor(async () => !(await isBuilding()), { what: 'a cache without it' });
   });
 });
 

@@ -82,7 +82,7 @@ async function makeImages(app: App, id: SampleId, report: (progress: SampleProgr
   } catch (error) {
     last = { failure: (error as Error).message };
   }
-  if (last.images === undefined) throw new Error(sampleTexts.notMade(images, last.failure ?? sampleTexts.ended));
+  if (last.images === undefined) throw new Error(sampleTexts.notMade(images, last.failure ?? sampleTexts.unfinished));
 }
 
 /** Makes missing images and the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */

@@ -55,11 +55,12 @@ export const sampleTexts = {
     `${images.join(', ')} is not there yet: it is made first, out of Debian's packages, which takes some seconds.`,
   making: (images: readonly string[]) => `Making ${images.join(', ')}`,
   notMade: (images: readonly string[], why: string) =>
-    `${images.join(', ')} could not be made: ${why}. In a shell on the machine of the Docker engine, "patchbay images" makes the images of the samples.`,
+    `${images.join(', ')} could not be made: ${why.replace(/\.$/, '')}. In a shell on the machine of the Docker engine, "patchbay images" makes the images of the samples.`,
   create: 'Create',
   createNamed: (title: string) => `Create: ${title}`,
   made: (title: string) => `The lab "${title}" was made.`,
   failed: (title: string, why: string) => `The lab "${title}" could not be made: ${why}`,
+  unfinished: 'the server ended the work',
   ended: 'The server ended before the lab was complete.',
   labs: labs as Readonly<Record<keyof typeof labs, SampleText>>,
 } as const;

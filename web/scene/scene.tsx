@@ -106,7 +106,7 @@ function Items({ project }: { readonly project: ProjectState }) {
   );
 }
 
-/** Drawings below the links, the links, and items above them, each in order of z. A collapsed group is above its links, as a node is. */
+/** Draws the items, or nodes and links of a large lab from afar as paths. */
 function Layers({ project }: { readonly project: ProjectState }) {
   const app = useApp();
   const isOfPaths = useComputed(() => isCrowd(app, project));
@@ -117,7 +117,6 @@ function Layers({ project }: { readonly project: ProjectState }) {
 }
 
 /** Nodes and links as paths, above the drawings. */
-
 function CrowdLayers({ project }: { readonly project: ProjectState }) {
   const drawings = useOrder(() => byHeight(project.drawings.all.value.map(drawingOf)));
   const code = crowdCode.value;
@@ -129,6 +128,7 @@ function CrowdLayers({ project }: { readonly project: ProjectState }) {
   );
 }
 
+/** Drawings below the links, the links, and items above them, each in order of z. A collapsed group is above its links, as a node is. */
 function ItemLayers({ project }: { readonly project: ProjectState }) {
   const all = useComputed(() => ordered(project));
   const isBelow = ({ id, z, kind }: Placed) => kind === 'drawing' && z <= 0 && !project.groups.isCollapsed(id);

@@ -220,9 +220,11 @@ const shown = new WeakMap<Node, object>();
  */
 export function nodeOf(node: Node): object {
   if (!Object.isFrozen(node)) return showNode(node);
-  const known = shown.get(node) ?? Object.freeze(showNode(node));
-  shown.set(node, known);
-  return known;
+  const known = shown.get(node);
+  if (known) return known;
+  const made = Object.freeze(showNode(node));
+  shown.set(node, made);
+  return made;
 }
 
 function showNode(node: Node): object {
